@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use lydian_base::EntityId;
-use lydian_ir::{Stmt, StmtId, text, verify};
+use lydian_ir::{Callee, FuncId, Program, Stmt, StmtId, text, verify};
 
 use crate::conditions::{Asker, Conditions, Failure};
 use crate::document::{Certificate, Document};
 use crate::fault::Fault;
 use crate::invariants::Invariants;
-use crate::library::{goes_elsewhere, may_run};
+use crate::library::{goes_elsewhere, is_error, may_run};
 use crate::machine::Scene;
 use crate::objects::Objects;
 use crate::pointers::Pointers;
@@ -47,6 +47,8 @@ pub enum Outcome {
 pub struct Report {
     /// The result.
     pub outcome: Outcome,
+    /// The goal as the program's text has it; none if it was not found there.
+    pub goal: Option<String>,
     /// How many conditions the solver was asked.
     pub conditions: u32,
     /// The time.
@@ -71,7 +73,7 @@ pub fn check(document: &Document, solver: &Solver) -> Result<Report, SolverError
 
 fn check_here(document: &Document, solver: &Solver) -> Result<Report, SolverError> {
     let begun = Instant::now();
-    let mut asking = Asking { solver, asked: 0, error: None };
+    let mut asking = Asking { solver, goal: None, asked: 0, error: None };
     let result = conditions(document, &mut asking);
     if let Some(error) = asking.error {
         return Err(error);
@@ -86,7 +88,7 @@ fn check_here(document: &Document, solver: &Solver) -> Result<Report, SolverErro
         Err(Failure::Refuted(condition, model)) => Outcome::Refuted { condition, model },
         Err(Failure::Open(condition, reason)) => Outcome::Open { condition, reason },
     };
-    Ok(Report { outcome, conditions: asking.asked, time: begun.elapsed() })
+    Ok(Report { outcome, goal: asking.goal, conditions: asking.asked, time: begun.elapsed() })
 }
 
 fn conditions(document: &Document, asking: &mut Asking<'_>) -> Result<(), Failure> {
@@ -99,6 +101,9 @@ fn conditions(document: &Document, asking: &mut Asking<'_>) -> Result<(), Failur
     if !certificate.rules.allocation_succeeds {
         return Err(Fault::unsupported("allocations that may fail").into());
     }
+    let goal = goal(&program, certificate)?;
+    asking.goal = Some(goal.text);
+    let goal = goal.at;
     let unfolding = Unfolding::new(&program, certificate)?;
     let objects = Objects::new(&unfolding, certificate)?;
     let run: Vec<_> = unfolding.instances.iter().map(|instance| instance.function).collect();
@@ -108,31 +113,43 @@ fn conditions(document: &Document, asking: &mut Asking<'_>) -> Result<(), Failur
         return Err(Fault::unsupported(format!("a call of {name}")).into());
     }
     let pointers = Pointers::new(&unfolding, &objects);
-    let goal = goal(&unfolding, certificate)?;
     let scene = Scene { unfolding, objects, pointers, goal };
     let invariants = Invariants::new(&scene, certificate)?;
     Conditions::new(&scene, &invariants, certificate, asking).check()
 }
 
-/// The goal, which is a call.
-fn goal(
-    unfolding: &Unfolding<'_>,
-    certificate: &Certificate,
-) -> Result<(lydian_ir::FuncId, StmtId), Fault> {
+/// The goal: a call.
+struct Goal {
+    at: (FuncId, StmtId),
+    /// For people.
+    text: String,
+}
+
+/// The goal, which is a call of a function that stands for an error or asserts.
+fn goal(program: &Program, certificate: &Certificate) -> Result<Goal, Fault> {
     let wanted = &certificate.goal;
-    let function = unfolding.program.function_named(&wanted.function);
+    let function = program.function_named(&wanted.function);
     let function = function.ok_or_else(|| Fault::form("the goal's function is not there"))?;
     let stmt = StmtId::from_index(wanted.statement as usize);
-    let body = unfolding.program.functions[function].body.as_ref();
-    match body.and_then(|body| body.stmts.get(stmt)) {
-        Some(Stmt::Call { .. }) => Ok((function, stmt)),
-        _ => Err(Fault::form("the goal is no call")),
+    let body = program.functions[function].body.as_ref();
+    let Some(Stmt::Call { callee, .. }) = body.and_then(|body| body.stmts.get(stmt)) else {
+        return Err(Fault::form("the goal is no call"));
+    };
+    match callee {
+        Callee::Direct(callee) if is_error(program, *callee) => {
+            let (name, within) =
+                (&program.functions[*callee].name, &program.functions[function].name);
+            let text = format!("the call of {name} in {within} (statement {})", wanted.statement);
+            Ok(Goal { at: (function, stmt), text })
+        }
+        _ => Err(Fault::form("the goal is a call that is no error and no assertion")),
     }
 }
 
 /// Asks a solver, and counts.
 struct Asking<'a> {
     solver: &'a Solver,
+    goal: Option<String>,
     asked: u32,
     error: Option<SolverError>,
 }

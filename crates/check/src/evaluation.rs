@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::document::Origin;
 use crate::machine::Machine;
 use crate::meaning::{Meaning, binary, bit_field, cast, compare, constant, sort_of, unary};
-use crate::pointers::moved;
+use crate::pointers::{NULL_PAGE, moved};
 use crate::state::{Base, Key, State, Value};
 use crate::terms::Term;
 
@@ -38,6 +38,13 @@ impl Machine<'_, '_> {
         Value::plain(self.terms.fresh("any", sort))
     }
 
+    /// Whether an address is a number that neither null nor an object or function has.
+    fn is_number(&self, address: Term) -> bool {
+        let number = self.terms.number(address);
+        number.is_some_and(|number| number >= NULL_PAGE.into())
+            && !self.addresses.contains(&address)
+    }
+
     /// The value of an operator's result, where the operator does not trap.
     fn settled(&mut self, state: &mut State, ty: Type, meaning: Meaning) -> Value {
         if let Some(traps) = meaning.traps {
@@ -57,6 +64,8 @@ impl Machine<'_, '_> {
         let (exprs, types) = (&content.body.exprs, content.types.clone());
         let ty = types[expr];
         match &exprs[expr] {
+            // The numbers of addresses are the certificate's, so no number of the program is one.
+            Expr::Const(Type::Ptr, bits) if *bits >= NULL_PAGE.into() => self.anything(Type::Ptr),
             Expr::Const(ty, bits) => {
                 let width = self.scene.address_bits();
                 Value::plain(constant(&mut self.terms, *ty, *bits, width))
@@ -74,7 +83,8 @@ impl Machine<'_, '_> {
             Expr::Load { ty, addr, volatile } => {
                 let targets = self.scene.pointers.of(instance, *addr);
                 let value = self.load(state, (known[addr], targets), *ty);
-                if *volatile { self.anything(*ty) } else { value }
+                let is_number = *ty == Type::Ptr && self.is_number(value.term);
+                if *volatile || is_number { self.anything(*ty) } else { value }
             }
             Expr::LoadBits { field, addr } => {
                 let targets = self.scene.pointers.of(instance, *addr);
@@ -136,7 +146,16 @@ impl Machine<'_, '_> {
                 let offset = self.terms.add(before, offset);
                 self.address(Base { object, offset })
             }
-            None => Value::plain(self.terms.add(base.term, offset)),
+            None => {
+                let moved = self.terms.add(base.term, offset);
+                let is_number = self.terms.number(base.term).is_some();
+                match self.terms.number(moved) {
+                    Some(number) if number < NULL_PAGE.into() => Value::plain(moved),
+                    _ if moved == base.term || !is_number => Value::plain(moved),
+                    // A number that is moved could be one that the certificate gives an object.
+                    _ => self.anything(Type::Ptr),
+                }
+            }
         }
     }
 
@@ -168,7 +187,7 @@ impl Machine<'_, '_> {
         Value::plain(value)
     }
 
-    /// A number as an address: one that is moved from another, a constant, or any.
+    /// A number as an address: one that is moved from another, one near null, or any.
     fn as_pointer(&mut self, (instance, number): (usize, ExprId), known: &Known) -> Value {
         let width = self.scene.address_bits();
         if let Some((pointer, distance)) = moved(&self.scene.unfolding, instance, number) {
@@ -180,8 +199,8 @@ impl Machine<'_, '_> {
         }
         let term = known[&number].term;
         match self.terms.number(term) {
-            Some(value) => Value::plain(self.terms.bits(width, value)),
-            None => self.anything(Type::Ptr),
+            Some(value) if value < NULL_PAGE.into() => Value::plain(self.terms.bits(width, value)),
+            _ => self.anything(Type::Ptr),
         }
     }
 

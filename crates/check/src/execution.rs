@@ -5,6 +5,7 @@ use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::MOST_OF_A_BLOCK;
 use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Storage};
 
+use crate::calls::effect_at;
 use crate::library::{Effect, effect_of};
 use crate::machine::Machine;
 use crate::meaning::with_bit_field;
@@ -182,6 +183,9 @@ impl Machine<'_, '_> {
         let most = self.terms.bits(64, MOST_OF_A_BLOCK.into());
         let fits = self.terms.compare("bvule", size, most);
         let zero = self.terms.bits(64, 0);
+        if self.terms.truth_of(fits) == Some(false) {
+            return Value::plain(self.terms.bits(self.scene.address_bits(), 0));
+        }
         let taken = self.terms.choose(fits, size, zero);
         let block = self.allocate(state, at, taken);
         if self.terms.truth_of(fits) == Some(true) {
@@ -316,14 +320,22 @@ impl Machine<'_, '_> {
             (Effect::Assert, Some(arg)) => {
                 let mut there = state.clone();
                 let value = self.eval(&mut there, (instance, *arg)).term;
-                let bits = self.as_bytes(value);
-                let holds = self.terms.is_nonzero(bits);
+                let holds = self.condition(value);
                 let fails = self.terms.not(holds);
                 self.terms.and(there.guard, fails)
             }
             _ => state.guard,
         };
         self.reach_goal(reached);
+    }
+
+    /// Whether the argument of an assumption or assertion is true: only the bits of an `int` count,
+    /// whatever is passed.
+    fn condition(&mut self, value: Term) -> Term {
+        let bits = self.as_bytes(value);
+        let width = self.terms.width(bits).min(32);
+        let bits = self.terms.extract(bits, width - 1, 0);
+        self.terms.is_nonzero(bits)
     }
 
     /// Executes a call that is not followed.
@@ -334,7 +346,7 @@ impl Machine<'_, '_> {
         let site = CallSite { instance, stmt, args, dst: *dst };
         match callee {
             Callee::Direct(callee) => {
-                let effect = effect_of(self.scene.program(), *callee);
+                let effect = effect_at(&self.scene.unfolding, (instance, args), *callee);
                 self.call_named(state, site, (*callee, effect));
             }
             Callee::Indirect(pointer) => {
@@ -360,11 +372,7 @@ impl Machine<'_, '_> {
             }
             Effect::Assume | Effect::Assert => {
                 if let Some(value) = first {
-                    let bits = self.as_bytes(value.term);
-                    let width = self.terms.width(bits).min(32);
-                    // Only the bits of an `int` count, whatever is passed.
-                    let bits = self.terms.extract(bits, width - 1, 0);
-                    let holds = self.terms.is_nonzero(bits);
+                    let holds = self.condition(value.term);
                     state.assume(&mut self.terms, holds);
                 }
                 None
@@ -422,8 +430,21 @@ impl Machine<'_, '_> {
         if effect == Effect::Realloc {
             let object = self.scene.objects.allocated(site.instance, site.stmt);
             object.into_iter().for_each(|object| self.havoc(state, object));
+            return Some(self.or_null_of_nothing(block, size));
         }
         Some(block)
+    }
+
+    /// A block, or null if its size is zero: `realloc` may give either.
+    fn or_null_of_nothing(&mut self, block: Value, size: Term) -> Value {
+        let is_some = self.terms.is_nonzero(size);
+        if self.terms.truth_of(is_some) == Some(true) {
+            return block;
+        }
+        let is_block = self.terms.fresh("block", Sort::Bool);
+        let is_block = self.terms.or(is_some, is_block);
+        let null = self.terms.bits(self.scene.address_bits(), 0);
+        Value::plain(self.terms.choose(is_block, block.term, null))
     }
 
     fn memory_function(

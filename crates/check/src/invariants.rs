@@ -133,9 +133,10 @@ fn sort_of_place(scene: &Scene<'_>, place: Place) -> Option<Sort> {
             }
         }
         Place::End { object } => object_of(object)?.site.and(place.sort()),
-        Place::Bytes { object, .. } | Place::Elements { object, .. } => {
-            object_of(object)?;
-            place.sort()
+        Place::Bytes { object, offset, size, .. }
+        | Place::Elements { object, offset, size, .. } => {
+            let is_inside = object_of(object)?.has(offset, size);
+            place.sort().filter(|_| is_inside)
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use lydian_ir::{Callee, Expr, FuncId, Function, Linkage, Program, Stmt};
+use lydian_ir::libc::{LibFn, library_function};
+use lydian_ir::{Callee, Expr, FuncId, Function, Linkage, Program, Stmt, Type};
 
 /// The effect of a call that is not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,25 +83,44 @@ const EFFECTS: [(&str, Effect); 44] = [
     ("time", Effect::Unknown),
 ];
 
-/// The functions after which a run goes on elsewhere, or beside itself.
-const ELSEWHERE: [&str; 17] = [
+/// The functions after which a run goes on elsewhere, or beside itself: of threads, processes, signals
+/// and contexts, without underscores before their names. Jumps are those of the library's models, and
+/// these.
+const ELSEWHERE: [&str; 34] = [
     "pthread_create",
     "thrd_create",
+    "beginthread",
+    "beginthreadex",
+    "CreateThread",
+    "clone",
+    "clone2",
+    "clone3",
     "fork",
     "vfork",
+    "rfork",
+    "forkpty",
     "signal",
+    "ssignal",
     "sigaction",
-    "bsd_signal",
+    "sigvec",
     "sigset",
+    "bsd_signal",
+    "sysv_signal",
     "makecontext",
     "swapcontext",
     "setcontext",
+    "getcontext",
     "timer_create",
+    "mq_notify",
+    "aio_read",
+    "aio_write",
+    "lio_listio",
     "setjmp",
-    "_setjmp",
     "sigsetjmp",
     "longjmp",
     "siglongjmp",
+    "longjmp_chk",
+    "syscall",
 ];
 
 /// Whether the effect of a function follows from its name: it has no body, or is of a library for
@@ -124,12 +144,23 @@ pub(crate) fn effect_of(program: &Program, callee: FuncId) -> Effect {
     if ERRORS.contains(&name) {
         return Effect::End;
     }
-    let gives_input = name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet_");
-    if gives_input && !gives_pointer(program, callee) {
-        return Effect::Value;
+    let known = EFFECTS.iter().find(|(known, _)| *known == name).map(|(_, effect)| *effect);
+    match known.or(gives_input(name).then_some(Effect::Value)) {
+        Some(Effect::Value) if gives_pointer(program, callee) => Effect::Unknown,
+        Some(effect) => effect,
+        None => Effect::Unknown,
     }
-    let known = EFFECTS.iter().find(|(known, _)| *known == name);
-    known.map_or(Effect::Unknown, |(_, effect)| *effect)
+}
+
+/// Whether a function gives an input of the program.
+pub(crate) fn gives_input(name: &str) -> bool {
+    name.starts_with("__VERIFIER_nondet_") || name.starts_with("nondet_")
+}
+
+/// Whether a call of a function is an error, or one where its argument is false.
+pub(crate) fn is_error(program: &Program, callee: FuncId) -> bool {
+    let name = program.functions[callee].name.as_str();
+    ERRORS.contains(&name) || effect_of(program, callee) == Effect::Assert
 }
 
 fn gives_pointer(program: &Program, callee: FuncId) -> bool {
@@ -143,7 +174,11 @@ fn gives_pointer(program: &Program, callee: FuncId) -> bool {
 
 /// Whether control may go on elsewhere after a call of this function.
 pub(crate) fn goes_elsewhere(function: &Function) -> bool {
-    is_by_name(function) && ELSEWHERE.contains(&function.name.as_str())
+    let model = library_function(&function.name).and_then(|found| found.model());
+    let jumps = model.is_some_and(|model| matches!(model.function, LibFn::Jump(_)));
+    let name = function.name.as_str();
+    let name = name.strip_prefix("__builtin_").unwrap_or(name).trim_start_matches('_');
+    is_by_name(function) && (jumps || ELSEWHERE.contains(&name))
 }
 
 /// The functions that a call of one may run: those that are called by name or whose address is taken in
@@ -166,9 +201,16 @@ pub(crate) fn may_run(program: &Program, from: &[FuncId]) -> BTreeSet<FuncId> {
             }
             continue;
         };
+        let types = body.types_in(&body.exprs);
         for stmt in body.stmts.values() {
             match stmt {
-                Stmt::Call { callee: Callee::Direct(callee), .. } => waiting.push(*callee),
+                Stmt::Call { callee: Callee::Direct(callee), args, .. } => {
+                    waiting.push(*callee);
+                    let is_input = gives_input(&program.functions[*callee].name);
+                    if is_input && args.iter().any(|arg| types[*arg] == Type::Ptr) {
+                        waiting.extend(program.addressed_functions());
+                    }
+                }
                 Stmt::Call { callee: Callee::Indirect(_), .. } => {
                     waiting.extend(program.addressed_functions());
                 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lydian_base::EntityId;
 use lydian_ir::{FuncId, GlobalId, GlobalInit, Program, RelocationTarget, StmtId, Storage};
+use rustc_hash::FxHashSet;
 
 use crate::document::Origin;
 use crate::library::may_run;
@@ -103,13 +104,15 @@ pub(crate) struct Machine<'s, 'a> {
     /// Where the goal was reached since the point.
     pub(crate) goal: Term,
     may_reach: BTreeMap<Vec<FuncId>, bool>,
+    /// The terms that are addresses of objects and functions.
+    pub(crate) addresses: FxHashSet<Term>,
 }
 
 impl<'s, 'a> Machine<'s, 'a> {
     pub(crate) fn new(scene: &'s Scene<'a>) -> Self {
         let mut terms = Terms::default();
         let goal = terms.truth(false);
-        Self { scene, terms, goal, may_reach: BTreeMap::new() }
+        Self { scene, terms, goal, may_reach: BTreeMap::new(), addresses: FxHashSet::default() }
     }
 
     /// Any value of a variable.
@@ -257,17 +260,21 @@ impl<'s, 'a> Machine<'s, 'a> {
     pub(crate) fn function_address(&mut self, function: FuncId) -> Value {
         let address = self.scene.objects.functions.get(&(function.index() as u32));
         let width = self.scene.address_bits();
-        Value::plain(match address {
+        let address = match address {
             Some(address) => self.terms.bits(width, (*address).into()),
             None => self.terms.fresh("function", Sort::Bits(width)),
-        })
+        };
+        self.addresses.insert(address);
+        Value::plain(address)
     }
 
     /// An address in an object.
     pub(crate) fn address(&mut self, base: Base) -> Value {
         let start = self.scene.objects.all[base.object].address;
         let start = self.terms.bits(self.scene.address_bits(), start.into());
-        Value { term: self.terms.add(start, base.offset), base: Some(base) }
+        let term = self.terms.add(start, base.offset);
+        self.addresses.insert(term);
+        Value { term, base: Some(base) }
     }
 
     /// Whether code that is not followed may come to the goal when some functions are called.

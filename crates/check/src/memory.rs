@@ -85,6 +85,9 @@ impl Machine<'_, '_> {
 
     /// The object in which an address lies that is a constant.
     fn known_base(&mut self, address: Term, targets: &Targets) -> Option<Base> {
+        if !self.addresses.contains(&address) {
+            return None;
+        }
         let number = u64::try_from(self.terms.number(address)?).ok()?;
         let objects = &self.scene.objects.all;
         let object = self.scene.pointers.candidates(targets).into_iter().find(|at| {

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use lydian_base::EntityId;
 use lydian_ir::stmt::Callee;
 use lydian_ir::{
-    CType, CTypeId, CTypes, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, Stmt, StmtId,
-    Storage, Target,
+    CType, CTypeId, CTypes, Expr, ExprId, GlobalId, GlobalInit, LocalId, Program, RelocationTarget,
+    Stmt, StmtId, Storage, Target,
 };
 
 use crate::document::{Certificate, Origin, Place};
@@ -70,6 +70,11 @@ impl Object {
     pub(crate) fn extent(&self) -> u64 {
         self.size.or(self.site.map(|site| site.most)).unwrap_or(0)
     }
+
+    /// Whether some bytes may lie in it.
+    pub(crate) fn has(&self, offset: u64, size: u64) -> bool {
+        offset.checked_add(size).is_some_and(|end| end <= self.extent())
+    }
 }
 
 /// All objects, and the addresses of functions.
@@ -112,6 +117,7 @@ impl Objects {
             }
             objects.all.push(made);
         }
+        refuse_unknown_sizes(unfolding)?;
         objects.check_complete(unfolding)?;
         objects.check_addresses(unfolding.program)?;
         objects.lay_out(unfolding, certificate);
@@ -232,7 +238,9 @@ impl Objects {
                         grain = gcd(grain, gcd(gcd(offset, size), period));
                         cells = None;
                     }
-                    Place::Bytes { object, offset, size, .. } if object == at => {
+                    Place::Bytes { object, offset, size, .. }
+                        if object == at && self.all[at].has(offset, size) =>
+                    {
                         grain = gcd(grain, gcd(offset, size));
                         cells.iter_mut().for_each(|cells| cells.push((offset, size)));
                     }
@@ -388,6 +396,41 @@ pub(crate) fn constant(unfolding: &Unfolding<'_>, instance: usize, expr: ExprId)
     }
 }
 
+/// The size of an array that another file defines may not be known.
+fn refuse_unknown_sizes(unfolding: &Unfolding<'_>) -> Result<(), Fault> {
+    let program = unfolding.program;
+    let is_unknown = |id: GlobalId| {
+        let global = &program.globals[id];
+        global.init == GlobalInit::Extern && global.size == 0
+    };
+    let exprs = unfolding.instances.iter().flat_map(|instance| instance.body.exprs.values());
+    let named = exprs.filter_map(|expr| match expr {
+        Expr::AddrGlobal(global) => Some(*global),
+        _ => None,
+    });
+    let relocations = program.globals.values().flat_map(|global| match &global.init {
+        GlobalInit::Data { relocations, .. } => relocations.as_slice(),
+        _ => &[],
+    });
+    let led_to = relocations.filter_map(|relocation| match relocation.target {
+        RelocationTarget::Global(global) => Some(global),
+        RelocationTarget::Function(_) => None,
+    });
+    match named.chain(led_to).find(|global| is_unknown(*global)) {
+        Some(global) => {
+            let name = &program.globals[global].name;
+            Err(Fault::unsupported(format!("{name}, whose size is not known,")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The largest distance between blocks of a size: that of blocks whose size is not known, rounded up to
+/// a power of two, so that a place has room for as many blocks as they need.
+fn widest_step(size: u64) -> u64 {
+    (size.saturating_add(31) & !15).checked_next_power_of_two().unwrap_or(u64::MAX)
+}
+
 /// The place that allocates memory, if it does as the certificate says.
 fn checked_site(
     unfolding: &Unfolding<'_>,
@@ -415,6 +458,11 @@ fn checked_site(
         && size.and_then(|size| size.checked_add(1)).is_none_or(|least| step < least)
     {
         return Err("its blocks may touch".to_owned());
+    }
+    if let Some((step, size)) = step.zip(size)
+        && step > widest_step(size)
+    {
+        return Err("its blocks are further apart than they need to be".to_owned());
     }
     if !repeats {
         let node = unfolding.node_of(instance, stmt);
@@ -454,4 +502,15 @@ pub(crate) fn initial_number(
         }
     }
     Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_at_most_as_far_apart_as_a_power_of_two_needs() {
+        assert_eq!([0, 1, 16, 17].map(widest_step), [16, 32, 32, 64]);
+        assert_eq!([32, 64].map(widest_step), [64, 128]);
+    }
 }

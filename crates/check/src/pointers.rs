@@ -17,14 +17,18 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
+use crate::calls::effect_at;
 use crate::document::Origin;
-use crate::library::{Effect, effect_of};
+use crate::library::Effect;
 use crate::objects::Objects;
 use crate::targets::Targets;
 use crate::unfolding::Unfolding;
 
 /// The first address that is not near null.
 pub(crate) const NULL_PAGE: u64 = 4096;
+
+/// The most places whose offsets a copy shifts.
+const MOST_SHIFTED: usize = 256;
 
 /// The place of a scalar in an object, as far as it tells apart what overlaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -220,10 +224,11 @@ impl Pointers {
             }
         }
         if let Expr::Load { ty, addr, .. } = &exprs[expr] {
-            self.note_read(scene, (instance, *addr), *ty);
+            let bytes = scene.unfolding.program.types.target.stored_bytes(*ty);
+            self.note_read(scene, (instance, *addr), (bytes, *ty == Type::Ptr));
         }
-        if let Expr::LoadBits { addr, .. } = &exprs[expr] {
-            self.note_read(scene, (instance, *addr), Type::Int(8));
+        if let Expr::LoadBits { addr, field } = &exprs[expr] {
+            self.note_read(scene, (instance, *addr), (field.bytes(), false));
         }
         if content.types[expr] != Type::Ptr {
             return Targets::default();
@@ -275,14 +280,16 @@ impl Pointers {
         all
     }
 
-    fn note_read(&mut self, scene: Scene<'_, '_>, (instance, addr): (usize, ExprId), ty: Type) {
-        let bytes = scene.unfolding.program.types.target.stored_bytes(ty);
+    fn note_read(
+        &mut self,
+        scene: Scene<'_, '_>,
+        (instance, addr): (usize, ExprId),
+        (bytes, is_pointer): (u64, bool),
+    ) {
         for (object, shape) in self.shapes(scene, (instance, addr), bytes) {
             let uses = &mut self.uses[object];
-            self.changed |= match ty {
-                Type::Ptr => uses.pointers.insert(shape),
-                _ => uses.reads_number.insert(shape),
-            };
+            let shapes = if is_pointer { &mut uses.pointers } else { &mut uses.reads_number };
+            self.changed |= shapes.insert(shape);
         }
     }
 
@@ -332,7 +339,7 @@ impl Pointers {
                     self.changed |= self.uses[object].numbers.insert(shape);
                 }
             }
-            Stmt::Copy { dst, src, .. } => self.copy(instance, *dst, *src),
+            Stmt::Copy { dst, src, .. } => self.copy_through(instance, *dst, *src),
             Stmt::Zero { dst, .. } => self.write(&self.of(instance, *dst).clone(), None),
             Stmt::Call { .. } => self.visit_call(scene, (instance, stmt)),
             Stmt::Alloca { dst, .. } => {
@@ -342,6 +349,11 @@ impl Pointers {
             Stmt::VaStart { list } => self.give_away(instance, *list),
             Stmt::Havoc(havoc) => {
                 self.note_unknown();
+                if havoc.memory {
+                    let known = self.known_outside.len();
+                    self.known_outside.extend(0..self.contents.len());
+                    self.changed |= self.known_outside.len() != known;
+                }
                 for register in &havoc.registers {
                     self.assign((instance, *register), &Targets::anything());
                 }
@@ -389,13 +401,23 @@ impl Pointers {
         }
     }
 
-    fn copy(&mut self, instance: usize, dst: ExprId, src: ExprId) {
+    fn copy_through(&mut self, instance: usize, dst: ExprId, src: ExprId) {
         let (to, from) = (self.of(instance, dst).clone(), self.of(instance, src).clone());
+        self.copy(&to, &from);
+    }
+
+    /// A copy of what some pointers point to.
+    fn copy(&mut self, to: &Targets, from: &Targets) {
         let mut contents = Targets { any: from.any, ..Targets::default() };
-        let (mut uses, sources) = (Uses::default(), self.candidates(&from));
+        let (mut uses, sources) = (Uses::default(), self.candidates(from));
+        // Copies between parts of one object would shift for ever.
+        let of_source = |object: &usize| {
+            let uses = &self.uses[*object];
+            uses.pointers.len() + uses.numbers.len()
+        };
+        let is_short = sources.iter().map(of_source).sum::<usize>() <= MOST_SHIFTED;
         let shifted = |shape: &Shape| match shape {
             Shape::Member(..) => *shape,
-            Shape::Exact(..) if to == from => *shape,
             Shape::Exact(at, size) => {
                 let one = |targets: &Targets| match targets.objects.first_key_value() {
                     Some((_, Some(offset))) if targets.objects.len() == 1 && !targets.any => {
@@ -403,8 +425,12 @@ impl Pointers {
                     }
                     _ => None,
                 };
-                let by = one(&to).zip(one(&from)).map(|(to, from)| to.wrapping_sub(from));
-                by.map_or(Shape::Other, |by| Shape::Exact(at.wrapping_add(by), *size))
+                let by = one(to).zip(one(from)).map(|(to, from)| to.wrapping_sub(from));
+                match by {
+                    Some(0) => *shape,
+                    Some(by) if is_short => Shape::Exact(at.wrapping_add(by), *size),
+                    _ => Shape::Other,
+                }
             }
             Shape::Other => Shape::Other,
         };
@@ -413,8 +439,8 @@ impl Pointers {
             uses.pointers.extend(self.uses[object].pointers.iter().map(shifted));
             uses.numbers.extend(self.uses[object].numbers.iter().map(shifted));
         }
-        self.write(&to, Some(&contents));
-        for object in self.candidates(&to) {
+        self.write(to, Some(&contents));
+        for object in self.candidates(to) {
             let own = &mut self.uses[object];
             let before = own.pointers.len() + own.numbers.len();
             own.pointers.extend(&uses.pointers);
@@ -437,7 +463,7 @@ impl Pointers {
             }
             if let Some(addr) = dst_addr {
                 let to = self.of(instance, *addr).clone();
-                self.write(&to, Some(&Targets::anything()));
+                self.copy(&to, &result);
             }
         }
         let others: Vec<FuncId> = match callee {
@@ -472,7 +498,7 @@ impl Pointers {
             return;
         };
         let effect = match (callee, callees) {
-            (Callee::Direct(_), [callee]) => effect_of(scene.unfolding.program, *callee),
+            (Callee::Direct(_), [callee]) => effect_at(scene.unfolding, (instance, args), *callee),
             _ => Effect::Unknown,
         };
         let result = match effect {
@@ -492,7 +518,7 @@ impl Pointers {
                 result
             }
             Effect::Copy if args.len() >= 2 => {
-                self.copy(instance, args[0], args[1]);
+                self.copy_through(instance, args[0], args[1]);
                 self.of(instance, args[0]).clone()
             }
             Effect::Fill if args.len() >= 2 => {
@@ -535,22 +561,12 @@ impl Pointers {
                     self.changed |= self.uses[object].pointers.insert(Shape::Exact(0, 8));
                 }
                 Some(ty) => {
-                    let shape = Shape::Exact(0, ty.bytes());
+                    let bytes = scene.unfolding.program.types.target.stored_bytes(ty);
+                    let shape = Shape::Exact(0, bytes);
                     self.changed |= self.uses[object].numbers.insert(shape);
                 }
                 // A struct is copied from where the argument points to.
-                None => {
-                    let mut contents = Targets { any: value.any, ..Targets::default() };
-                    let mut numbers = BTreeSet::new();
-                    for from in self.candidates(&value) {
-                        contents.add(&self.contents[from]);
-                        numbers.extend(self.uses[from].numbers.iter().copied());
-                    }
-                    self.changed |= self.contents[object].add(&contents);
-                    let before = self.uses[object].numbers.len();
-                    self.uses[object].numbers.extend(numbers);
-                    self.changed |= self.uses[object].numbers.len() != before;
-                }
+                None => self.copy(&Targets::object(object, Some(0)), &value),
             }
         }
     }

@@ -57,6 +57,8 @@ enum Node {
 #[derive(Debug, Default)]
 pub struct Terms {
     nodes: Vec<(Node, Sort)>,
+    /// Of each node, how often two surely divides it.
+    alignments: Vec<u32>,
     ids: FxHashMap<(Node, Sort), Term>,
     symbols: u32,
     /// What is true of symbols that stand for results which have no term of their own.
@@ -81,6 +83,8 @@ impl Terms {
             return *id;
         }
         let id = Term(self.nodes.len() as u32);
+        let alignment = self.alignment_of(&key.0, key.1);
+        self.alignments.push(alignment);
         self.nodes.push(key.clone());
         self.ids.insert(key, id);
         id
@@ -359,16 +363,21 @@ impl Terms {
 
     /// The power of two that surely divides a term, up to `2^63`.
     pub fn alignment(&self, term: Term) -> u32 {
-        let (node, _) = &self.nodes[term.0 as usize];
+        self.alignments[term.0 as usize]
+    }
+
+    fn alignment_of(&self, node: &Node, sort: Sort) -> u32 {
+        let of = |term: &Term| self.alignment(*term);
         match node {
             Node::Number(value) => value.trailing_zeros().min(63),
             Node::Application(head, args) => match (head.as_str(), &args[..]) {
-                ("bvadd" | "bvsub", [a, b]) => self.alignment(*a).min(self.alignment(*b)),
-                ("bvmul", [a, b]) => (self.alignment(*a) + self.alignment(*b)).min(63),
-                ("ite", [_, a, b]) => self.alignment(*a).min(self.alignment(*b)),
-                (head, [a]) if head.contains("extend") => self.alignment(*a),
+                ("bvadd" | "bvsub", [a, b]) => of(a).min(of(b)),
+                ("bvmul", [a, b]) => (of(a) + of(b)).min(63),
+                ("ite", [_, a, b]) => of(a).min(of(b)),
+                (head, [a]) if head.contains("extend") => of(a),
                 (head, [a]) if head.starts_with("(_ extract") && head.ends_with(" 0)") => {
-                    self.alignment(*a).min(self.width(term))
+                    let Sort::Bits(width) = sort else { return 0 };
+                    of(a).min(width)
                 }
                 _ => 0,
             },
@@ -490,6 +499,20 @@ mod tests {
         assert_eq!(terms.number(wide), Some(0xffc8));
         let both = terms.concat(a, b);
         assert_eq!(terms.number(both), Some(200 << 8 | 100));
+    }
+
+    #[test]
+    fn sums_of_sums_have_the_alignment_of_their_parts() {
+        let mut terms = Terms::default();
+        let symbol = terms.fresh("a", Sort::Bits(64));
+        let eight = terms.bits(64, 8);
+        let mut sum = terms.arithmetic("bvmul", symbol, eight);
+        for _ in 0..200 {
+            sum = terms.add(sum, sum);
+        }
+        assert_eq!(terms.alignment(sum), 3);
+        let odd = terms.add(sum, symbol);
+        assert_eq!(terms.alignment(odd), 0);
     }
 
     #[test]

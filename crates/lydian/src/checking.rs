@@ -36,7 +36,7 @@ pub struct Checks {
 pub struct CertificateCheck {
     /// Its file.
     pub file: PathBuf,
-    /// The place that no run comes to, as the certificate says.
+    /// The call that no run comes to, as the program's text has it.
     pub goal: Option<String>,
     /// The result.
     pub result: CheckResult,
@@ -76,17 +76,22 @@ impl Checks {
     /// Checks certificates. Stops before the next one when cancelled.
     ///
     /// # Errors
-    /// No solver, or one that does not work; files that are not there, and a folder without
-    /// certificates.
+    /// No solver; an only file that cannot be read, and a folder without certificates.
     pub fn run(request: &CheckRequest, cancel: &CancelToken) -> Result<Self, Error> {
         let solver = Solver::find(request.solver.as_deref(), request.time);
         let solver = solver.map_err(|error| solver_error(&error))?;
+        let files = files_of(&request.paths)?;
+        if let [file] = &files[..]
+            && let Err(error @ DocumentError::Access(..)) = Document::read(file)
+        {
+            return Err(Error::source("certificate", error.to_string()));
+        }
         let mut certificates = Vec::new();
-        for file in files_of(&request.paths)? {
+        for file in files {
             if cancel.is_cancelled() {
                 break;
             }
-            certificates.push(checked(file, &solver)?);
+            certificates.push(checked(file, &solver));
         }
         Ok(Self { solver: solver.program().display().to_string(), certificates })
     }
@@ -96,27 +101,22 @@ fn solver_error(error: &SolverError) -> Error {
     Error::environment("solver", error.to_string())
 }
 
-fn checked(file: PathBuf, solver: &Solver) -> Result<CertificateCheck, Error> {
+/// The check of one certificate. What goes wrong with it is its result, so that the others have theirs.
+fn checked(file: PathBuf, solver: &Solver) -> CertificateCheck {
+    let without = |file: PathBuf, result: CheckResult| CertificateCheck {
+        file,
+        goal: None,
+        result,
+        conditions: 0,
+        seconds: 0.0,
+    };
     let document = match Document::read(&file) {
         Ok(document) => document,
-        Err(error @ DocumentError::Access(..)) => {
-            return Err(Error::source("certificate", error.to_string()));
-        }
-        Err(error) => {
-            let result = CheckResult::IllFormed(error.to_string());
-            return Ok(CertificateCheck { file, goal: None, result, conditions: 0, seconds: 0.0 });
-        }
+        Err(error) => return without(file, CheckResult::IllFormed(error.to_string())),
     };
-    let goal = &document.certificate.goal;
-    let goal = goal.place.clone().unwrap_or_else(|| goal.function.clone());
     let report = match check(&document, solver) {
         Ok(report) => report,
-        Err(error @ SolverError::Nonsense(..)) => {
-            let result = CheckResult::Unanswered(error.to_string());
-            let goal = Some(goal);
-            return Ok(CertificateCheck { file, goal, result, conditions: 0, seconds: 0.0 });
-        }
-        Err(error) => return Err(solver_error(&error)),
+        Err(error) => return without(file, CheckResult::Unanswered(error.to_string())),
     };
     let result = match report.outcome {
         Outcome::Checked => CheckResult::Checked,
@@ -125,7 +125,7 @@ fn checked(file: PathBuf, solver: &Solver) -> Result<CertificateCheck, Error> {
         Outcome::Refuted { condition, model } => CheckResult::Refuted { condition, model },
     };
     let (conditions, seconds) = (report.conditions, report.time.as_secs_f64());
-    Ok(CertificateCheck { file, goal: Some(goal), result, conditions, seconds })
+    CertificateCheck { file, goal: report.goal, result, conditions, seconds }
 }
 
 /// The certificates among some paths, those in folders by name.
