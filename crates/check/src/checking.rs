@@ -1,14 +1,16 @@
 //! The check of a certificate.
 
+pub(crate) mod invariants;
+
 use std::time::{Duration, Instant};
 
 use lydian_base::EntityId;
 use lydian_ir::{Callee, FuncId, Program, Stmt, StmtId, text, verify};
 
+use crate::checking::invariants::Invariants;
 use crate::conditions::{Asker, Conditions, Failure};
 use crate::document::{Certificate, Document};
 use crate::fault::Fault;
-use crate::invariants::Invariants;
 use crate::library::{goes_elsewhere, is_error, may_run};
 use crate::machine::Scene;
 use crate::objects::Objects;

@@ -13,9 +13,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::checking::invariants::Invariants;
 use crate::document::{ArgumentKind, Certificate};
 use crate::fault::Fault;
-use crate::invariants::Invariants;
 use crate::machine::{Machine, Scene};
 use crate::solver::Answer;
 use crate::state::State;

@@ -1,5 +1,7 @@
 //! The effect of statements and calls on a state.
 
+pub(crate) mod region;
+
 use lydian_base::EntityId;
 use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::MOST_OF_A_BLOCK;
@@ -10,8 +12,8 @@ use crate::library::{Effect, effect_of};
 use crate::machine::Machine;
 use crate::meaning::with_bit_field;
 use crate::objects::{MOST_AT_ONE_PLACE, constant};
+use crate::pointers::targets::Targets;
 use crate::state::{Base, Key, State, Value};
-use crate::targets::Targets;
 use crate::terms::{Sort, Term};
 
 /// A call in an instance.

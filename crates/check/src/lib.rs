@@ -18,17 +18,14 @@ mod evaluation;
 mod execution;
 mod fault;
 pub mod formula;
-mod invariants;
 mod library;
 mod machine;
 pub mod meaning;
 mod memory;
 mod objects;
 mod pointers;
-mod region;
 mod solver;
 mod state;
-mod targets;
 pub mod terms;
 mod unfolding;
 

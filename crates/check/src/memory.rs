@@ -8,8 +8,8 @@ use lydian_ir::Type;
 use crate::machine::Machine;
 use crate::objects::Layout;
 use crate::pointers::NULL_PAGE;
+use crate::pointers::targets::Targets;
 use crate::state::{Base, Key, State, Value};
-use crate::targets::Targets;
 use crate::terms::{Sort, Term};
 
 /// The most bytes that are copied or filled piece by piece.

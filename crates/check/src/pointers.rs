@@ -7,6 +7,8 @@
 //! or whose address was made a number. Pointers that are read where numbers may have been written are not
 //! known.
 
+pub(crate) mod targets;
+
 use std::collections::BTreeSet;
 
 use lydian_base::EntityId;
@@ -21,7 +23,7 @@ use crate::calls::effect_at;
 use crate::document::Origin;
 use crate::library::Effect;
 use crate::objects::Objects;
-use crate::targets::Targets;
+use crate::pointers::targets::Targets;
 use crate::unfolding::Unfolding;
 
 /// The first address that is not near null.
