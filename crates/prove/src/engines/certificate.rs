@@ -170,6 +170,14 @@ impl Check<'_, '_> {
         if parameters.iter().any(|parameter| variables.contains(parameter)) {
             return refuted("parameters are no variables");
         }
+        // What is said of a term is not said of any value in its place.
+        if parameters.iter().any(|parameter| self.queries.pool.var_name(*parameter).is_none()) {
+            return refuted("parameters are symbols");
+        }
+        let distinct: FxHashSet<Term> = parameters.iter().copied().collect();
+        if distinct.len() < parameters.len() {
+            return refuted("each parameter is told once");
+        }
         variables.extend(parameters);
         for formula in invariants.iter().flatten() {
             let symbols = self.queries.pool.vars_of(*formula);
