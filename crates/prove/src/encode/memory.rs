@@ -188,8 +188,11 @@ impl Machine<'_, '_> {
         ty: Type,
     ) -> Term {
         let object = candidate.object;
-        let is_any = ty != Type::Ptr || self.analysed.layouts.tears_pointers;
-        if is_any && self.analysed.pointers.is_punned(object) {
+        if ty == Type::Ptr && self.analysed.pointers.is_torn(object) {
+            self.more("a part of a pointer is overwritten");
+            return Self::anything(pool, lydian_eval::sort_of(ty));
+        }
+        if ty != Type::Ptr && self.analysed.pointers.is_punned(object) {
             self.more("an address is read as a number");
             return Self::anything(pool, lydian_eval::sort_of(ty));
         }

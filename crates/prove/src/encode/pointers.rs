@@ -57,6 +57,8 @@ pub(crate) struct PointsTo<'a> {
     pub(super) escaped: BTreeSet<Place>,
     /// The objects of which numbers are read where pointers were written, or the other way round.
     pub(super) punned: BTreeSet<ObjectId>,
+    /// The objects with pointers of which a part may be overwritten.
+    pub(super) torn: BTreeSet<ObjectId>,
     pub(super) changed: bool,
 }
 
@@ -99,6 +101,7 @@ impl<'a> PointsTo<'a> {
             contents: vec![Targets::new(); objects.all.len()],
             escaped: BTreeSet::new(),
             punned: BTreeSet::new(),
+            torn: BTreeSet::new(),
             changed: false,
         };
         for (id, global) in inlined.program.globals.iter() {
@@ -158,6 +161,11 @@ impl<'a> PointsTo<'a> {
     /// Whether an object has pointers that are read as numbers, or numbers as pointers.
     pub(crate) fn is_punned(&self, object: ObjectId) -> bool {
         self.punned.contains(&object)
+    }
+
+    /// Whether parts of a pointer in an object may be those of several values.
+    pub(crate) fn is_torn(&self, object: ObjectId) -> bool {
+        self.torn.contains(&object)
     }
 
     /// The targets of an expression's value as a pointer.

@@ -170,6 +170,14 @@ impl Check<'_, '_> {
         if parameters.iter().any(|parameter| variables.contains(parameter)) {
             return refuted("parameters are no variables");
         }
+        // What is said of a term is not said of any value in its place.
+        if parameters.iter().any(|parameter| self.queries.pool.var_name(*parameter).is_none()) {
+            return refuted("parameters are symbols");
+        }
+        let distinct: FxHashSet<Term> = parameters.iter().copied().collect();
+        if distinct.len() < parameters.len() {
+            return refuted("each parameter is told once");
+        }
         variables.extend(parameters);
         for formula in invariants.iter().flatten() {
             let symbols = self.queries.pool.vars_of(*formula);
@@ -317,6 +325,8 @@ impl Check<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use lydian_smt::Sort;
+
     use super::*;
     use crate::engines::testing::{Fixture, solver, system};
 
@@ -334,18 +344,35 @@ mod tests {
 
     /// The same for a system of two points and two goals.
     fn stands(text: &str, depth: u32, argument: Argument, invariant: &str, goal: usize) -> bool {
+        let certificate = (depth, argument);
+        stands_with(text, certificate, invariant, goal, |_| Vec::new())
+    }
+
+    /// The same with symbols of parameters.
+    fn stands_with(
+        text: &str,
+        (depth, argument): (u32, Argument),
+        invariant: &str,
+        goal: usize,
+        parameters: impl Fn(&mut TermPool) -> Vec<Term>,
+    ) -> bool {
         let text = format!("{text}\np1 -> !invariant if {invariant}");
         let Fixture { mut pool, system } = system(4, &text);
+        let symbols = parameters(&mut pool);
         let goals: Vec<GoalId> = system.goals.ids().collect();
         let formula = system.goals[goals[2]].approaches[0].condition;
         let certificate = Certificate {
             depth,
             argument,
             invariants: vec![vec![], vec![formula]],
-            parameters: Parameters::default(),
+            parameters: Parameters { symbols, instances: Vec::new() },
         };
         let mut solver = solver();
         certificate.check(&mut pool, &system, goals[goal], &mut solver, &Limits::none()).is_ok()
+    }
+
+    fn symbol(pool: &mut TermPool) -> Term {
+        pool.var("k", Sort::BitVec(4))
     }
 
     #[test]
@@ -356,6 +383,19 @@ mod tests {
         assert!(!checked(1, induction, "i % 2 == 0 && i <u 6", 0), "a transition breaks it");
         assert!(!checked(1, induction, "false", 0), "it fails after the entry");
         assert!(!checked(1, induction, "i % 2 == 0", 1), "the goal is reached");
+        let with = |parameters: fn(&mut TermPool) -> Vec<Term>| {
+            stands_with(COUNTER, (1, induction), "i % 2 == 0", 0, parameters)
+        };
+        assert!(with(|pool| vec![symbol(pool)]));
+        assert!(!with(|pool| vec![pool.bv(4, 3)]), "a number is no symbol");
+        assert!(
+            !with(|pool| {
+                let (k, one) = (symbol(pool), pool.bv(4, 1));
+                vec![pool.add(k, one)]
+            }),
+            "a sum is no symbol"
+        );
+        assert!(!with(|pool| vec![symbol(pool), symbol(pool)]), "a parameter is told twice");
     }
 
     #[test]

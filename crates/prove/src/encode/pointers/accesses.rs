@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::libc::{LibFn, MemoryFn};
 use lydian_ir::stmt::Terminator;
-use lydian_ir::{Callee, Expr, ExprId, GlobalInit, Stmt, StmtId, Storage, Type};
+use lydian_ir::{BitField, Callee, Expr, ExprId, GlobalInit, Stmt, StmtId, Storage, Type};
 
 use crate::encode::ids::{InstanceId, NodeId, ObjectId};
 use crate::encode::inlined::calls::{CallEffect, effect_of};
@@ -18,6 +18,8 @@ use crate::encode::pointers::{Place, PointsTo, Spot, constant};
 
 /// The most accesses that are told apart within an object.
 const MOST_ACCESSES: usize = 4096;
+/// The bytes of a copy or fill that may have any size.
+const UNKNOWN_SIZE: u64 = 1 << 40;
 
 /// An access to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +30,8 @@ pub(crate) struct Access {
     pub(crate) ty: Type,
     /// The bytes among which those of the access are, as C has it: those of an array that is subscripted.
     pub(crate) within: Stretch,
+    /// Whether it is one to a bit-field: only some bits of the bytes are meant.
+    pub(crate) of_bits: bool,
 }
 
 /// Some bytes of an object.
@@ -39,7 +43,16 @@ pub(crate) struct Stretch {
 
 impl Access {
     pub(crate) const fn plain(at: Offset, size: u64, ty: Type) -> Self {
-        Self { at, size, ty, within: Stretch { at, size } }
+        Self { at, size, ty, within: Stretch { at, size }, of_bits: false }
+    }
+
+    /// Whether this access to a pointer may share bytes with another access that does not have all
+    /// bits of the same bytes.
+    fn may_be_torn_by(&self, other: &Self) -> bool {
+        let is_whole = other.size == self.size && !other.of_bits;
+        self.within.may_overlap(other.within)
+            && self.at.may_overlap(self.size, other.at, other.size)
+            && !(is_whole && !self.at.may_cut(self.size, other.at, other.size))
     }
 }
 
@@ -68,17 +81,26 @@ pub(crate) struct Accesses {
     /// where there are several.
     pub(crate) strides: BTreeMap<ObjectId, u64>,
     copies: BTreeSet<Copied>,
-    /// Whether some object has numbers that lie over parts of pointers.
-    pub(crate) tears: bool,
+    /// Where values of many bytes are set without a copy, and how many; none where that is not a constant.
+    fills: BTreeSet<(Spot, Option<u64>)>,
 }
 
-/// The objects of which numbers are read where pointers were written, or the other way round, and the
-/// copies of such objects.
-pub(super) fn punned_objects(
+/// The objects whose pointers are not only read and written as such.
+#[derive(Debug, Default)]
+pub(super) struct Mixed {
+    /// Those of which numbers are read where pointers were written, or the other way round, and their
+    /// copies.
+    pub(super) punned: BTreeSet<ObjectId>,
+    /// Those that have pointers of which a part may be overwritten, and their copies.
+    pub(super) torn: BTreeSet<ObjectId>,
+}
+
+/// The objects that are punned or torn.
+pub(super) fn mixed_objects(
     inlined: &Inlined<'_>,
     objects: &Objects,
     pointers: &PointsTo<'_>,
-) -> BTreeSet<ObjectId> {
+) -> Mixed {
     let mut accesses = Accesses::new(inlined, objects, pointers);
     accesses.add_first_pointers(inlined, objects);
     let mixes = |of: &BTreeSet<Access>| {
@@ -88,16 +110,9 @@ pub(super) fn punned_objects(
         pointers.into_iter().any(meets)
     };
     let of = accesses.of.iter();
-    let mut found: BTreeSet<ObjectId> =
-        of.filter(|(_, of)| mixes(of)).map(|(object, _)| *object).collect();
-    let mut known = 0;
-    while found.len() > known {
-        known = found.len();
-        let copies = accesses.copies.iter().filter(|copy| found.contains(&copy.from.object));
-        let copies: Vec<ObjectId> = copies.map(|copy| copy.to.object).collect();
-        found.extend(copies);
-    }
-    found
+    let punned = of.filter(|(_, of)| mixes(of)).map(|(object, _)| *object).collect();
+    let torn = accesses.of.keys().copied().filter(|object| accesses.tears(*object)).collect();
+    Mixed { punned: accesses.with_copies(punned), torn: accesses.with_copies(torn) }
 }
 
 impl Accesses {
@@ -115,18 +130,40 @@ impl Accesses {
         let number = lydian_ir::libc::error_number(inlined.program).map(ObjectKind::Global);
         found.written.extend(number.and_then(|kind| objects.of(kind)));
         found.hand_on(objects);
-        let mut punned = pointers.punned.iter();
-        found.tears = punned.any(|object| found.tears_pointers(*object));
         found
     }
 
-    /// Whether numbers lie over parts of pointers in an object.
-    fn tears_pointers(&self, object: ObjectId) -> bool {
-        let (pointers, numbers): (Vec<&Access>, Vec<&Access>) =
-            self.to(object).partition(|access| access.ty == Type::Ptr);
-        pointers
-            .into_iter()
-            .any(|a| numbers.iter().any(|b| b.size != a.size && a.within.may_overlap(b.within)))
+    /// Some objects and their copies.
+    fn with_copies(&self, mut found: BTreeSet<ObjectId>) -> BTreeSet<ObjectId> {
+        let mut known = 0;
+        while found.len() > known {
+            known = found.len();
+            let copies = self.copies.iter().filter(|copy| found.contains(&copy.from.object));
+            let copies: Vec<ObjectId> = copies.map(|copy| copy.to.object).collect();
+            found.extend(copies);
+        }
+        found
+    }
+
+    /// Whether a part of a pointer in an object may be overwritten or read.
+    fn tears(&self, object: ObjectId) -> bool {
+        let mut pointers = self.to(object).filter(|access| access.ty == Type::Ptr);
+        let cuts = self.cuts(object);
+        pointers.any(|pointer| {
+            self.to(object).any(|other| pointer.may_be_torn_by(other))
+                || cuts.iter().any(|(at, size)| match size {
+                    Some(size) => pointer.at.may_cut(pointer.size, *at, *size),
+                    None => pointer.at.may_overlap(pointer.size, *at, UNKNOWN_SIZE),
+                })
+        })
+    }
+
+    /// The stretches of an object that copies and fills are of.
+    fn cuts(&self, object: ObjectId) -> BTreeSet<(Offset, Option<u64>)> {
+        let copied =
+            self.copies.iter().flat_map(|copy| [(copy.to, copy.size), (copy.from, copy.size)]);
+        let all = copied.chain(self.fills.iter().copied());
+        all.filter(|(spot, _)| spot.object == object).map(|(spot, size)| (spot.at, size)).collect()
     }
 
     /// The accesses to an object.
@@ -139,7 +176,8 @@ impl Accesses {
         if known.len() < MOST_ACCESSES {
             return known.insert(access);
         }
-        known.insert(Access::plain(Offset::ANY, access.size, access.ty))
+        let of_bits = access.of_bits;
+        known.insert(Access { of_bits, ..Access::plain(Offset::ANY, access.size, access.ty) })
     }
 
     /// Adds the addresses that globals have at first, as if the program wrote them.
@@ -178,7 +216,7 @@ impl Accesses {
 
 /// The access to what was copied that an access to the copy is.
 fn handed_on(copy: &Copied, access: Access, size: Option<u64>) -> Option<Access> {
-    let copied = copy.size.unwrap_or(1 << 40);
+    let copied = copy.size.unwrap_or(UNKNOWN_SIZE);
     if !access.at.may_overlap(access.size, copy.to.at, copied) {
         return None;
     }
@@ -188,7 +226,9 @@ fn handed_on(copy: &Copied, access: Access, size: Option<u64>) -> Option<Access>
     let is_in = |start: i64| {
         start.saturating_add(access.size as i64) > 0 && size.is_none_or(|size| start < size as i64)
     };
-    at.exact().is_none_or(is_in).then(|| Access::plain(at, access.size, access.ty))
+    let of_bits = access.of_bits;
+    let plain = Access { of_bits, ..Access::plain(at, access.size, access.ty) };
+    at.exact().is_none_or(is_in).then_some(plain)
 }
 
 struct Scan<'s, 'a> {
@@ -204,10 +244,19 @@ impl Scan<'_, '_> {
     }
 
     fn access(&mut self, instance: InstanceId, addr: ExprId, ty: Type) {
+        self.access_as(instance, addr, ty, false);
+    }
+
+    /// An access to a bit-field.
+    fn access_bits(&mut self, instance: InstanceId, addr: ExprId, field: BitField) {
+        self.access_as(instance, addr, Type::Int((field.bytes() * 8) as u8), true);
+    }
+
+    fn access_as(&mut self, instance: InstanceId, addr: ExprId, ty: Type, of_bits: bool) {
         let size = self.inlined.program.types.target.stored_bytes(ty);
         let arrays = self.pointers.subscripted(self.inlined, self.objects, (instance, addr), size);
         for Spot { object, at } in self.spots(instance, addr) {
-            let mut access = Access::plain(at, size, ty);
+            let mut access = Access { of_bits, ..Access::plain(at, size, ty) };
             if let Some((at, length)) = arrays.get(&Place::Object(object)) {
                 access.within = Stretch { at: *at, size: length + size };
             }
@@ -220,8 +269,15 @@ impl Scan<'_, '_> {
         self.found.written.extend(spots.into_iter().map(|spot| spot.object));
     }
 
+    /// A write of more than a scalar that is no copy.
+    fn fill(&mut self, instance: InstanceId, addr: ExprId, size: Option<u64>) {
+        let spots = self.spots(instance, addr).into_iter();
+        self.found.fills.extend(spots.map(|spot| (spot, size)));
+        self.write_many(instance, addr);
+    }
+
     /// A write of more than a scalar.
-    fn fill(&mut self, instance: InstanceId, addr: ExprId) {
+    fn write_many(&mut self, instance: InstanceId, addr: ExprId) {
         for spot in self.spots(instance, addr) {
             self.found.written.insert(spot.object);
             let stride = self.found.strides.entry(spot.object).or_default();
@@ -235,7 +291,7 @@ impl Scan<'_, '_> {
             match expr {
                 Expr::Load { ty, addr, .. } => self.access(instance, *addr, *ty),
                 Expr::LoadBits { field, addr } => {
-                    self.access(instance, *addr, Type::Int((field.bytes() * 8) as u8));
+                    self.access_bits(instance, *addr, *field);
                 }
                 _ => {}
             }
@@ -272,13 +328,13 @@ impl Scan<'_, '_> {
                 self.write(instance, *addr);
             }
             Stmt::StoreBits { addr, field, .. } => {
-                self.access(instance, *addr, Type::Int((field.bytes() * 8) as u8));
+                self.access_bits(instance, *addr, *field);
                 self.write(instance, *addr);
             }
             Stmt::Copy { dst, src, size } => {
                 self.copy((instance, *dst), (instance, *src), Some(*size));
             }
-            Stmt::Zero { dst, .. } => self.fill(instance, *dst),
+            Stmt::Zero { dst, size, .. } => self.fill(instance, *dst, Some(*size)),
             Stmt::VaStart { list } => self.write(instance, *list),
             Stmt::Havoc(havoc) => {
                 havoc.places.iter().for_each(|(addr, _)| self.write(instance, *addr));
@@ -329,14 +385,16 @@ impl Scan<'_, '_> {
                 }
             }
             LibFn::Memory(MemoryFn::Memset) => {
-                args.first().into_iter().for_each(|to| self.fill(instance, *to));
+                let exprs = self.inlined.instances[instance].exprs;
+                let size = args.get(2).and_then(|size| constant(exprs, *size));
+                args.first().into_iter().for_each(|to| self.fill(instance, *to, size));
             }
             _ => args.iter().for_each(|arg| self.write(instance, *arg)),
         }
     }
 
     fn copy(&mut self, to: (InstanceId, ExprId), from: (InstanceId, ExprId), size: Option<u64>) {
-        self.fill(to.0, to.1);
+        self.write_many(to.0, to.1);
         let sources = self.spots(from.0, from.1);
         for to in self.spots(to.0, to.1) {
             for from in &sources {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::encode::ids::{InstanceId, NodeId};
 use crate::encode::inlined::calls::{CallEffect, Code, effect_of, named_functions};
 use crate::encode::inlined::{Exit, Inlined};
-use crate::encode::pointers::accesses::punned_objects;
+use crate::encode::pointers::accesses::{Mixed, mixed_objects};
 use crate::encode::pointers::objects::{ObjectKind, Objects};
 use crate::encode::pointers::offset::Offset;
 use crate::encode::pointers::{Place, PointsTo, Targets, include, moved_by};
@@ -40,17 +40,18 @@ impl<'a> PointsTo<'a> {
         }
         loop {
             flows.run();
-            let punned = punned_objects(inlined, objects, &flows.found);
-            let unknown = unknown();
-            let before = flows.found.punned.len();
-            for object in punned {
-                if flows.found.punned.insert(object) {
-                    let contents = flows.found.contents_of(Place::Object(object));
+            let Mixed { punned, torn } = mixed_objects(inlined, objects, &flows.found);
+            let before = (flows.found.punned.len(), flows.found.torn.len());
+            for object in punned.union(&torn) {
+                if !flows.found.is_punned(*object) && !flows.found.is_torn(*object) {
+                    let contents = flows.found.contents_of(Place::Object(*object));
                     flows.found.escape(&contents);
-                    flows.found.write(object, &unknown);
+                    flows.found.write(*object, &unknown());
                 }
             }
-            if flows.found.punned.len() == before {
+            flows.found.punned.extend(punned);
+            flows.found.torn.extend(torn);
+            if (flows.found.punned.len(), flows.found.torn.len()) == before {
                 return flows.found;
             }
         }

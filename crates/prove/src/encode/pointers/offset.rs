@@ -49,6 +49,22 @@ impl Offset {
         if self.stride == 0 { Some(self.start) } else { None }
     }
 
+    /// Whether some access of `size` bytes at one of these offsets has bytes that some stretch of
+    /// `other_size` bytes at one of the others has, and bytes that this stretch does not have.
+    pub(crate) fn may_cut(self, size: u64, other: Self, other_size: u64) -> bool {
+        let (size, other_size) = (i128::from(size), i128::from(other_size));
+        let stride = i128::from(gcd(self.stride, other.stride));
+        let apart = i128::from(self.start) - i128::from(other.start);
+        // The distances from the stretch's first byte to the access's.
+        let has = |from: i128, end: i128| match stride {
+            0 => (from..end).contains(&apart),
+            _ => from < end && from + (apart - from).rem_euclid(stride) < end,
+        };
+        let begins_before = has(1 - size, 0.min(other_size));
+        let ends_after = has((other_size - size + 1).max(1 - size), other_size);
+        other_size > 0 && (begins_before || ends_after)
+    }
+
     /// Whether some access of `size` bytes at one of these offsets shares a byte with some access of
     /// `other_size` bytes at one of the others.
     pub(crate) fn may_overlap(self, size: u64, other: Self, other_size: u64) -> bool {
@@ -112,6 +128,29 @@ mod tests {
                         let shared = !touched(a, size).is_disjoint(&touched(b, 2));
                         assert_eq!(a.may_overlap(size, b, 2), shared, "{a:?} {b:?} {size}");
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stretch_cuts_an_access_where_trying_all_offsets_finds_one_that_is_partly_in_it() {
+        let starts = |offset: Offset| {
+            let most = if offset.stride == 0 { 0 } else { 30 };
+            (-most..=most).map(move |k| offset.start + k * offset.stride as i64)
+        };
+        let is_cut = |at: i64, size: i64, other: i64, bytes: i64| {
+            let shared =
+                (at..at + size).filter(|byte| (other..other + bytes).contains(byte)).count();
+            0 < shared && shared < size as usize
+        };
+        for (a_stride, b_stride) in [(0, 0), (0, 8), (4, 0), (4, 8), (6, 9), (8, 8)] {
+            for b_start in 0..9 {
+                for (size, bytes) in [(4, 4), (4, 2), (4, 8), (1, 3), (8, 4), (4, 0), (2, 5)] {
+                    let (a, b) = (Offset::new(1, a_stride), Offset::new(b_start, b_stride));
+                    let cut = starts(a).any(|at| starts(b).any(|b| is_cut(at, size, b, bytes)));
+                    let found = a.may_cut(size as u64, b, bytes as u64);
+                    assert_eq!(found, cut, "{a:?} {b:?} {size} {bytes}");
                 }
             }
         }

@@ -61,8 +61,6 @@ pub(crate) struct Layouts {
     all: Vec<Layout>,
     /// The objects that nothing writes to: they have their initial contents.
     constant: Vec<bool>,
-    /// Whether the bytes of a pointer may be those of several values.
-    pub(crate) tears_pointers: bool,
     pub(crate) target: Target,
 }
 
@@ -84,7 +82,7 @@ impl Layouts {
         });
         let constant = constant.collect();
         let target = program.types.target;
-        Self { all, constant, tears_pointers: accesses.tears, target }
+        Self { all, constant, target }
     }
 
     pub(crate) fn of(&self, object: ObjectId) -> &Layout {

@@ -254,6 +254,54 @@ fn the_distance_of_an_object_from_null_is_any_number() {
 }
 
 #[test]
+fn a_pointer_that_is_overwritten_in_part_is_any_pointer() {
+    let program = |head: &str, body: &str| {
+        format!(
+            "void reach_error(void); typedef unsigned long size_t;
+             extern void *memcpy(void *, const void *, size_t);
+             extern void *memset(void *, int, size_t);
+             extern int __VERIFIER_nondet_int(void);
+             int x, y; {head}
+             int main(void) {{ {body} reach_error(); return 0; }}"
+        )
+    };
+    let torn = [
+        ("", "int *p = &x; memset(&p, 0, 4); if (p != &x)"),
+        ("", "int *p = &x; memset(&p, 0, __VERIFIER_nondet_int()); if (p != &x)"),
+        ("", "int *p = &x, *q = 0; memcpy(&q, &p, 4); if (q)"),
+        ("", "int *p = &x, *q = 0, *r; memcpy(&q, &p, 4); memcpy(&r, &q, 8); if (r)"),
+        (
+            "struct s { int pad; long n; } __attribute__((packed));
+             union { int *p; struct s s; } u;",
+            "u.p = &x; u.s.n = 0; if (u.p)",
+        ),
+        (
+            "union { int *p; struct { unsigned long low : 16, high : 48; } s; } u;",
+            "u.p = &x; u.s.low = 0; if (u.p == &x)",
+        ),
+        (
+            "struct s { int *p; char c; };
+             struct t { int pad; int *q; } __attribute__((packed));
+             union { struct s s; struct t t; } u;",
+            "u.s.p = &x; u.t.q = 0; if (u.s.p)",
+        ),
+    ];
+    for (head, body) in torn {
+        assert!(may_reach(&program(head, body)), "{head} {body}");
+    }
+    let whole = [
+        ("", "int *p = &x; memset(&p, 0, 8); if (p)"),
+        ("", "int *p = &x, *q = 0; memcpy(&q, &p, 8); if (q != &x)"),
+        ("struct s { int n; int *p; };", "struct s s, t = {1, &x}; s = t; if (s.p != &x)"),
+        ("struct s { int n[3]; int *p; } s;", "s.p = &x; memset(&s, 0, 12); if (s.p != &x)"),
+        ("struct s { int *p, *q; } s;", "s.p = &x; s.q = &y; memset(&s, 0, 8); if (s.q != &y)"),
+    ];
+    for (head, body) in whole {
+        assert!(!may_reach(&program(head, body)), "{head} {body}");
+    }
+}
+
+#[test]
 fn a_function_that_runs_at_the_exit_may_come_to_its_errors() {
     assert!(may_reach(
         "void reach_error(void); int atexit(void (*)(void));
