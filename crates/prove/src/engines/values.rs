@@ -425,31 +425,4 @@ mod tests {
         }
         assert!(held > 300, "{held}");
     }
-
-    #[test]
-    fn a_state_machine_with_a_counter_is_proved() {
-        let mut fixture = parsed(
-            16,
-            "vars s f n
-             inputs a
-             start s = 100, f = 0, n = 0
-             p0 -> p1
-             p1 -> p1 if s == 100 && a > 3: s := 200, n := n + 1
-             p1 -> p1 if s == 200 && f == 0: s := 300, f := 1, n := n + 1
-             p1 -> p1 if s == 200 && f == 1: s := 400, n := n + 1
-             p1 -> p1 if s == 300 && a < n: s := 100, f := 2, n := n + 1
-             p1 -> !bad if s == 400",
-        );
-        let (invariants, _) = found(&mut fixture);
-        let certificate = Certificate {
-            depth: 1,
-            argument: Argument::Induction,
-            invariants: invariants.unwrap(),
-            parameters: Parameters::default(),
-        };
-        let goal = fixture.goals()[0];
-        let Fixture { pool, system } = &mut fixture;
-        let checked = certificate.check(pool, system, goal, &mut solver(), &Limits::none());
-        assert!(checked.is_ok(), "{checked:?}");
-    }
 }

@@ -52,7 +52,7 @@ impl Access {
         let is_whole = other.size == self.size && !other.of_bits;
         self.within.may_overlap(other.within)
             && self.at.may_overlap(self.size, other.at, other.size)
-            && !(is_whole && !self.at.may_cut(self.size, other.at, other.size))
+            && (!is_whole || self.at.may_cut(self.size, other.at, other.size))
     }
 }
 
