@@ -92,8 +92,8 @@ pub trait StateReader {
         Ok(pool.sub(a, b))
     }
     /// Notes that two values, which may be addresses, are compared for equality, or else for their
-    /// order or distance. Returns a Boolean for whether the first lies below the second, if the order of
-    /// their numbers is not that of the addresses.
+    /// order or distance. Returns a Boolean for whether they are equal, or else for whether the first lies
+    /// below the second, if that of their numbers is not that of the addresses.
     fn related(
         &mut self,
         pool: &mut TermPool,
@@ -222,10 +222,10 @@ impl<'a> Evaluation<'a> {
                 }
                 let is_wide = pool.sort(a) == Sort::BitVec(64);
                 let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
-                let below = if is_wide { reader.related(pool, [a, b], equality)? } else { None };
-                Ok(match below.filter(|_| !equality) {
-                    Some(below) if op.is_less() => below,
-                    Some(below) => pool.not(below),
+                let related = if is_wide { reader.related(pool, [a, b], equality)? } else { None };
+                Ok(match related {
+                    Some(holds) if *op == CmpOp::Eq || op.is_less() => holds,
+                    Some(holds) => pool.not(holds),
                     None => arith::compare(pool, *op, a, b),
                 })
             }

@@ -1,6 +1,7 @@
 //! The simulation of statements on states: what all parts of it share.
 
 pub(crate) mod call_effects;
+mod equality;
 pub(crate) mod library;
 pub(crate) mod reader;
 pub(crate) mod recursive_calls;

@@ -9,7 +9,7 @@ use lydian_ir::libc::{
 use lydian_ir::outside::writes_nothing;
 use lydian_ir::{
     Body, CType, Callee, Expr, ExprId, FuncId, Function, GlobalId, Linkage, Program,
-    RelocationTarget, Stmt,
+    RelocationTarget, Stmt, Type,
 };
 
 /// The functions that make others run beside or between the program's statements, or go on elsewhere.
@@ -101,9 +101,28 @@ pub(crate) fn effect_of(program: &Program, callee: FuncId) -> CallEffect {
         return CallEffect::Value;
     }
     match library_function_of(function).and_then(|row| row.effects) {
-        Some(effects) => CallEffect::Known(effects),
-        None => CallEffect::Unknown,
+        Some(effects) if !writes_further(program, function, effects) => CallEffect::Known(effects),
+        Some(_) | None => CallEffect::Unknown,
     }
+}
+
+/// Whether a function of the library may write elsewhere than directly behind its arguments: behind
+/// pointers that it kept from earlier calls, as `strtok` does, or behind those that it finds there, as
+/// `strsep` does. Those that keep a pointer which they only read behind, as `strtol` in `*end`, do not.
+fn writes_further(program: &Program, function: &Function, effects: Effects) -> bool {
+    let leads_on = |at: usize| match program.types.get(function.ty) {
+        CType::Function { params, variadic, .. } => match params.get(at) {
+            Some(ty) => program.types.pointee(*ty).is_some_and(|pointee| {
+                program.types.scalar(pointee) == Some(Type::Ptr)
+                    || program.types.is_aggregate(pointee)
+            }),
+            None => params.is_empty() || !variadic,
+        },
+        _ => true,
+    };
+    let stores_kept = !effects.keeps.is_empty();
+    let mut written = effects.writes.positions();
+    written.any(|at| effects.keeps.contains(at) || !stores_kept && leads_on(at))
 }
 
 /// Whether a function keeps others, to call them when the program ends.

@@ -86,7 +86,9 @@ impl Machine<'_, '_> {
             subscripts: evaluator == Evaluator::Label,
         };
         let is_ordered = self.is_ordered(instance, expr);
-        let mut reader = Reader { machine: self, state, instance, address: None, is_ordered };
+        let may_meet = self.may_meet(instance, expr);
+        let address = None;
+        let mut reader = Reader { machine: self, state, instance, address, is_ordered, may_meet };
         let Ok(value) = evaluation.eval(pool, expr, &mut reader, traps);
         value
     }
@@ -145,6 +147,7 @@ struct Reader<'r, 's, 'a> {
     /// The expression of the address that is read next.
     address: Option<ExprId>,
     is_ordered: bool,
+    may_meet: bool,
 }
 
 impl StateReader for Reader<'_, '_, '_> {
@@ -247,10 +250,16 @@ impl StateReader for Reader<'_, '_, '_> {
     fn related(
         &mut self,
         pool: &mut TermPool,
-        _: [Term; 2],
+        addresses: [Term; 2],
         equality: bool,
     ) -> Result<Option<Term>, Infallible> {
-        if equality || self.is_ordered {
+        if equality {
+            return Ok(match self.may_meet {
+                true => self.machine.equal_if_apart(pool, addresses),
+                false => None,
+            });
+        }
+        if self.is_ordered {
             return Ok(None);
         }
         self.machine.more("addresses of several objects are compared");

@@ -302,6 +302,53 @@ fn a_pointer_that_is_overwritten_in_part_is_any_pointer() {
 }
 
 #[test]
+fn functions_that_split_texts_write_where_earlier_arguments_and_arguments_lead() {
+    let program = |before: &str, call: &str| {
+        format!(
+            "void reach_error(void);
+             extern char *strsep(char **, const char *), *strtok(char *, const char *);
+             extern char *strtok_r(char *, const char *, char **);
+             extern long strtol(const char *, char **, int);
+             int main(void) {{
+                 char a[4] = \"a,b\", b[4] = \"a,b\", *p = a, *end;
+                 {before}; a[1] = ','; {call};
+                 if (a[1] != ',') reach_error();
+                 return b[1] + *p;
+             }}"
+        )
+    };
+    assert!(may_reach(&program("", "strsep(&p, \",\")")));
+    assert!(may_reach(&program("strtok(a, \",\")", "strtok(0, \",\")")));
+    assert!(may_reach(&program("strtok_r(a, \",\", &p)", "strtok_r(0, \",\", &p)")));
+    assert!(!may_reach(&program("strtok(b, \",\")", "strtok(0, \",\")")));
+    assert!(!may_reach(&program("p = b", "strtol(a, &end, 10)")));
+}
+
+#[test]
+fn the_end_of_an_object_may_be_the_beginning_of_another() {
+    let program = |head: &str, test: &str| {
+        format!(
+            "void reach_error(void); typedef unsigned long size_t; extern void *malloc(size_t);
+             extern char _start[], _end[]; extern int e[4], f[4]; extern int __VERIFIER_nondet_int(void);
+             int a[4], b[4], x;
+             int main(void) {{ {head}; if ({test}) reach_error(); return 0; }}"
+        )
+    };
+    assert!(may_reach(&program("", "a + 4 == b")));
+    assert!(may_reach(&program("", "!(b != a + 4)")));
+    assert!(may_reach(&program("", "e + 4 == f")));
+    assert!(may_reach(&program("", "_start == _end")));
+    assert!(may_reach(&program("", "_start != _end")));
+    assert!(may_reach(&program("int n = __VERIFIER_nondet_int()", "a + n == b")));
+    assert!(!may_reach(&program("", "a == b")));
+    assert!(!may_reach(&program("", "a + 3 == b")));
+    assert!(!may_reach(&program("", "a + 4 == a")));
+    assert!(!may_reach(&program("", "&x == 0")));
+    assert!(!may_reach(&program("int *p = __VERIFIER_nondet_int() ? a + 4 : b", "p == 0")));
+    assert!(!may_reach(&program("int *p = malloc(4), *q = malloc(8)", "p && p == q")));
+}
+
+#[test]
 fn a_function_that_runs_at_the_exit_may_come_to_its_errors() {
     assert!(may_reach(
         "void reach_error(void); int atexit(void (*)(void));
