@@ -382,10 +382,9 @@ mod tests {
     use lydian_smt::Limits;
 
     use super::*;
-    use crate::engines::certificate::{Argument, Certificate, Parameters};
     use crate::engines::slicing::Slice;
     use crate::engines::testing::search::{reachable, value};
-    use crate::engines::testing::{Fixture, random, solver, system as parsed};
+    use crate::engines::testing::{Fixture, random, solver};
 
     /// The formulas for a system, with the number of variables that were watched at the end.
     fn found(fixture: &mut Fixture) -> (Option<Invariants>, usize) {

@@ -57,7 +57,7 @@ impl Machine<'_, '_> {
         let site = objects.sites.get(&object);
         let size = objects.all[object].size.or_else(|| site.and_then(|site| site.size));
         let start = match site.filter(|site| site.repeats) {
-            Some(site) if at.stride % site.step() == 0 => {
+            Some(site) if at.stride.is_multiple_of(site.step()) => {
                 Some(at.start.rem_euclid(site.step() as i64))
             }
             Some(_) => None,
