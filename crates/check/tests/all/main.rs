@@ -2,4 +2,5 @@
 
 mod formulas;
 mod meaning;
+mod refusals;
 mod solvers;
