@@ -28,7 +28,7 @@ use crate::objectives::{Objectives, Semantics};
 use crate::project::{Project, WholeProgramTest};
 use crate::replay::keeper::{self, Case, CaseKeeper};
 use crate::replay::kept_case::{Claim, ClaimedVerdict};
-use crate::session::{FunctionUnderTest, Session, SessionOutcome, TestMemory};
+use crate::session::{FunctionUnderTest, Session, SessionOptions, SessionOutcome, TestMemory};
 use crate::shared_ledger::{self, SharedLedger};
 use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
 use shared_coverage::SharedContradiction;
@@ -338,9 +338,11 @@ impl<'a> Run<'a> {
             keeper: &self.keeper,
             observer: self.observer,
             query_log: self.query_log,
-            effort: self.options.minimise,
-            proofs: self.options.proofs,
-            workers,
+            options: SessionOptions {
+                effort: self.options.minimise,
+                proofs: self.options.proofs,
+                workers,
+            },
             accepted: &self.accepted,
             recorded: TestMemory::default(),
         };

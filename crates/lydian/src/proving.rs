@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken, Place};
-use lydian_ir::FuncId;
+use lydian_ir::{CTypeId, CTypes, FuncId, Program};
 use lydian_prove::Semantics;
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, Rules, UninitialisedRead, encode,
@@ -225,11 +225,20 @@ impl Proofs {
         }
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
-        let functions = program.linked.program.functions.values();
-        let undefined = functions.filter(|function| function.body.is_none());
-        let undefined = undefined.map(|function| function.name.clone()).collect();
+        let undefined = undefined(&program.linked.program);
         Ok(Self { errors, inexact, encoding_seconds, proving_seconds, undefined, certificates })
     }
+}
+
+/// The names of the functions that a program leaves undefined.
+fn undefined(program: &Program) -> Vec<String> {
+    let undefined = program.functions.values().filter(|function| function.body.is_none());
+    undefined.map(|function| function.name.clone()).collect()
+}
+
+/// A type as C writes it.
+fn spelled(types: &CTypes, ty: CTypeId) -> String {
+    types.spell(ty, "").trim().to_owned()
 }
 
 /// The search for answers by all that take part.
@@ -253,8 +262,7 @@ impl Search<'_> {
     ) -> (Decided, Arc<Board>) {
         let jobs = workers::jobs(self.request.jobs);
         let together = self.request.provers == Provers::Together;
-        let goals = self.encoded.system.goals.len();
-        let board = Arc::new(Board::new(goals, together && jobs == 1));
+        let board = Arc::new(Board::new(self.goals.len(), together && jobs == 1));
         let decided = thread::scope(|scope| {
             let (done, is_done) = mpsc::channel::<()>();
             let watched = board.clone();

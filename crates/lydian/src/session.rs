@@ -20,7 +20,7 @@ use hyperlabel_coverage::HyperlabelCoverage;
 use state::{Conclusion, Round};
 
 pub(crate) use goals::FunctionUnderTest;
-pub(crate) use state::{Session, TestMemory};
+pub(crate) use state::{Session, SessionOptions, TestMemory};
 
 mod evidence;
 mod explanation;

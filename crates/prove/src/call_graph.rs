@@ -20,46 +20,45 @@ const KNOWN: [&str; 3] = [INPUT_PREFIX, "__VERIFIER_", "__lydian_"];
 
 /// The functions that no run of the program enters which begins with `entry`.
 pub fn never_called(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
-    let mut entered: BTreeSet<FuncId> = BTreeSet::new();
-    let mut waiting: Vec<FuncId> = program.addressed_functions().into_iter().collect();
-    waiting.push(entry);
-    waiting.extend(program.startup.iter().map(|startup| startup.function));
-    while let Some(next) = waiting.pop() {
-        if !entered.insert(next) {
-            continue;
-        }
-        let Some(body) = &program.functions[next].body else {
-            if is_known(program, next) {
-                continue;
-            }
-            return BTreeSet::new();
-        };
-        for stmt in body.stmts.values() {
-            match stmt {
-                Stmt::Havoc(_) => return BTreeSet::new(),
-                Stmt::Call { callee: Callee::Direct(callee), .. } => waiting.push(*callee),
-                _ => {}
-            }
-        }
+    let entered = may_be_entered(program, entry);
+    let may_call_anything = |id: &FuncId| match &program.functions[*id].body {
+        Some(body) => body.stmts.values().any(|stmt| matches!(stmt, Stmt::Havoc(_))),
+        None => !is_known(program, *id),
+    };
+    if entered.iter().any(may_call_anything) {
+        return BTreeSet::new();
     }
-    program.functions.iter().map(|(id, _)| id).filter(|id| !entered.contains(id)).collect()
+    program.functions.ids().filter(|id| !entered.contains(id)).collect()
 }
 
 /// The functions that a run beginning with `entry` may enter, if code that is not known calls none: those
 /// that are called by name, those whose address is taken, and those that run before or after `main`.
 pub fn may_be_entered(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
+    let mut roots: Vec<FuncId> = program.addressed_functions().into_iter().collect();
+    roots.push(entry);
+    roots.extend(program.startup.iter().map(|startup| startup.function));
+    entered_from(program, roots, &BTreeSet::new())
+}
+
+/// The functions that are entered from some, by calls of their names and, where there is a call through a
+/// pointer, as one of those that pointers may lead to.
+pub fn entered_from(
+    program: &Program,
+    roots: Vec<FuncId>,
+    by_pointer: &BTreeSet<FuncId>,
+) -> BTreeSet<FuncId> {
     let mut entered: BTreeSet<FuncId> = BTreeSet::new();
-    let mut waiting: Vec<FuncId> = program.addressed_functions().into_iter().collect();
-    waiting.push(entry);
-    waiting.extend(program.startup.iter().map(|startup| startup.function));
+    let mut waiting = roots;
     while let Some(next) = waiting.pop() {
         if !entered.insert(next) {
             continue;
         }
-        let calls = program.functions[next].body.iter().flat_map(|body| body.stmts.values());
-        for stmt in calls {
-            if let Stmt::Call { callee: Callee::Direct(callee), .. } = stmt {
-                waiting.push(*callee);
+        let body = program.functions[next].body.iter();
+        for stmt in body.flat_map(|body| body.stmts.values()) {
+            match stmt {
+                Stmt::Call { callee: Callee::Direct(callee), .. } => waiting.push(*callee),
+                Stmt::Call { callee: Callee::Indirect(_), .. } => waiting.extend(by_pointer),
+                _ => {}
             }
         }
     }

@@ -1,8 +1,6 @@
 //! Answers in the terms of the program: what the engines found, confirmed by parties of their own.
 
 use lydian_base::{Place, Span};
-use lydian_ir::interp::Location;
-use lydian_ir::source::Point;
 use lydian_ir::test::{ExternalResult, Image, Test};
 use lydian_ir::{FuncId, LocalId, StmtId};
 use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
@@ -11,10 +9,10 @@ use lydian_prove::system::GoalId;
 use lydian_smt::{Evaluator, Limits, Model, Solver, Term, TermPool};
 
 use super::board::Finding;
-use super::confirmation::confirm;
+use super::confirmation::{confirm, location};
 use crate::certificates::Proof;
 
-use super::{Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, PointInvariants};
+use super::{Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, PointInvariants, spelled};
 use crate::project::linked::LinkedProgram;
 use crate::project::location_span;
 
@@ -67,8 +65,7 @@ impl AnswerReader<'_> {
             return None;
         };
         let linked = &self.program.linked;
-        let location = Location { function, point: Point::Stmt(call) };
-        let span = location_span(&linked.program, location);
+        let span = location_span(&linked.program, location((function, call)));
         Some(ErrorProof {
             place: span.and_then(|span| self.place(span)),
             function: linked.program.functions[function].name.clone(),
@@ -170,7 +167,7 @@ impl AnswerReader<'_> {
         let bits = evaluator.eval(self.pool, values, read.symbol).to_wide()?.low_u128();
         let types = &self.program.linked.program.types;
         let bytes = bits.to_le_bytes().get(..types.size(read.ty)? as usize)?.to_vec();
-        let ty = Some(types.spell(read.ty, "").trim().to_owned());
+        let ty = Some(spelled(types, read.ty));
         Some(InputValue { function: read.function.clone(), ty, bytes })
     }
 }

@@ -21,9 +21,10 @@ pub(super) fn confirm(
     call: (FuncId, StmtId),
 ) -> Result<(), String> {
     let options = Options { max_steps: MOST_STEPS, max_depth: MOST_CALLS, ..Options::default() };
-    let mut watch = CallWatch { call, reached: false };
+    let location = location(call);
+    let mut watch = CallWatch::new(std::slice::from_ref(&location));
     match run(program, test, &options, &mut watch) {
-        Ok(outcome) if watch.reached && counts(program, call, &outcome) => Ok(()),
+        Ok(outcome) if watch.last.is_some() && counts(program, call, &outcome) => Ok(()),
         Ok(_) => {
             Err("a run that was found is none of the program's: the interpreter does not get there"
                 .to_owned())
@@ -34,10 +35,10 @@ pub(super) fn confirm(
 
 /// Whether a run that comes to a call shows the error: a call of an assertion may also pass.
 fn counts(program: &Program, call: (FuncId, StmtId), outcome: &Outcome) -> bool {
-    let (function, stmt) = call;
-    let location = Location { function, point: Point::Stmt(stmt) };
     match is_assertion_call(program, call) {
-        true => outcome.end == End::Trapped(TrapKind::Abort) && outcome.location == Some(location),
+        true => {
+            outcome.end == End::Trapped(TrapKind::Abort) && outcome.location == Some(location(call))
+        }
         false => outcome.end != End::Assumption,
     }
 }
@@ -53,18 +54,32 @@ pub(super) fn is_assertion_call(program: &Program, (function, call): (FuncId, St
     }
 }
 
-/// Notes whether a run comes to a call.
-struct CallWatch {
-    call: (FuncId, StmtId),
-    reached: bool,
+/// The place of a call.
+pub(super) const fn location((function, call): (FuncId, StmtId)) -> Location {
+    Location { function, point: Point::Stmt(call) }
 }
 
-impl interp::Observer for CallWatch {
+/// Notes to which of some calls a run came last.
+pub(super) struct CallWatch<'a> {
+    calls: &'a [Location],
+    pub(super) last: Option<Location>,
+}
+
+impl<'a> CallWatch<'a> {
+    pub(super) const fn new(calls: &'a [Location]) -> Self {
+        Self { calls, last: None }
+    }
+}
+
+impl interp::Observer for CallWatch<'_> {
     fn hears_statements(&self) -> bool {
         true
     }
 
     fn statement(&mut self, view: &View<'_>, stmt: StmtId) {
-        self.reached |= self.call == (view.function(), stmt);
+        let at = location((view.function(), stmt));
+        if self.calls.contains(&at) {
+            self.last = Some(at);
+        }
     }
 }

@@ -6,17 +6,17 @@
 use std::time::{Duration, Instant};
 
 use lydian_base::{Rng, StopReason};
-use lydian_ir::interp::{End, Location, Observer, Options, Outcome, Silent, View, run};
+use lydian_ir::TrapKind;
+use lydian_ir::interp::{End, Location, Observer, Options, Outcome, Silent, run};
 use lydian_ir::source::Point;
 use lydian_ir::test::{Image, Test};
-use lydian_ir::{StmtId, TrapKind};
 use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
 use lydian_prove::system::GoalId;
 use rustc_hash::FxHashMap;
 
 use super::answers::external;
-use super::confirmation::is_assertion_call;
-use super::{InputValue, MAIN};
+use super::confirmation::{CallWatch, is_assertion_call, location};
+use super::{InputValue, MAIN, spelled};
 use crate::project::linked::LinkedProgram;
 
 /// The statements of a short run.
@@ -75,10 +75,7 @@ impl<'a> Execution<'a> {
         arguments: Vec<Image>,
     ) -> Self {
         let goals = encoded.goals.iter().filter_map(|(goal, meaning)| match meaning {
-            GoalMeaning::Error { function, call } => {
-                let location = Location { function: *function, point: Point::Stmt(*call) };
-                Some((goal, location))
-            }
+            GoalMeaning::Error { function, call } => Some((goal, location((*function, *call)))),
             _ => None,
         });
         let types = &program.linked.program.types;
@@ -89,7 +86,7 @@ impl<'a> Execution<'a> {
                 functions.push(InputFunction {
                     name: function.clone(),
                     size: types.size(*ty).unwrap_or(0) as usize,
-                    ty: types.spell(*ty, "").trim().to_owned(),
+                    ty: spelled(types, *ty),
                 });
             }
         }
@@ -161,14 +158,14 @@ impl<'a> Execution<'a> {
         }
         // It may have ended inside of the function that was called. An assertion may have passed.
         let program = &self.program.linked.program;
-        let ends = |(_, call): &&(GoalId, Location)| match call.point {
+        let ends = |call: &Location| match call.point {
             Point::Stmt(stmt) => !is_assertion_call(program, (call.function, stmt)),
             Point::Term(_) => false,
         };
-        let goals: Vec<(GoalId, Location)> = self.goals.iter().filter(ends).copied().collect();
-        let mut watch = CallWatch { goals: &goals, last: None };
+        let calls: Vec<Location> = self.goals.iter().map(|(_, call)| *call).filter(ends).collect();
+        let mut watch = CallWatch::new(&calls);
         self.run(answers, outcome.steps + 1, &mut watch)?;
-        watch.last
+        watch.last.and_then(at).map(|(goal, _)| *goal)
     }
 
     /// The inputs that a run asked for, in order.
@@ -222,23 +219,5 @@ impl<'a> Execution<'a> {
             3 => (1 << (some / 2 % 64)) - (some >> 8 & 1),
             _ => some.rotate_left(17),
         }
-    }
-}
-
-/// Notes the goal to whose call a run came last.
-struct CallWatch<'a> {
-    goals: &'a [(GoalId, Location)],
-    last: Option<GoalId>,
-}
-
-impl Observer for CallWatch<'_> {
-    fn hears_statements(&self) -> bool {
-        true
-    }
-
-    fn statement(&mut self, view: &View<'_>, stmt: StmtId) {
-        let at = Location { function: view.function(), point: Point::Stmt(stmt) };
-        let goal = self.goals.iter().find(|(_, call)| *call == at);
-        self.last = goal.map(|(goal, _)| *goal).or(self.last);
     }
 }

@@ -18,6 +18,7 @@ use lydian_ir::{
     CType, Callee, Expr, FuncId, GlobalInit, LocalId, Program, Stmt, StmtId, Storage, Target, Type,
 };
 use lydian_objective::{FunctionObjectives, Label, LabelKey, Pred, Site};
+use lydian_prove::call_graph::entered_from;
 use lydian_prove::encode::is_error;
 use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, standard_chain};
@@ -27,7 +28,7 @@ use lydian_symex::{
 
 use super::board::{Board, Finding, Party};
 use super::confirmation::confirm;
-use super::{InputValue, MAIN};
+use super::{InputValue, MAIN, spelled};
 use crate::project::linked::LinkedProgram;
 
 /// The most time of one question.
@@ -66,7 +67,8 @@ impl ErrorExploration<'_> {
             let all = self.goals.iter();
             all.for_each(|(goal, _)| board.note(*goal, Finding::Open(why.to_owned())));
         };
-        let reachable = reachable(&program, self.main);
+        let addressed = program.addressed_functions().into_iter().collect();
+        let reachable = entered_from(&program, vec![self.main], &addressed);
         if let Some(why) = unsupported(&program, &reachable) {
             return open(&why);
         }
@@ -205,8 +207,8 @@ impl Objectives {
     }
 }
 
-/// Leaves error functions and modelled functions of the library without a body: runs end at the former,
-/// and the latter are followed by their models.
+/// Leaves functions of the library without a body that are errors or have models: runs end at the former,
+/// and the latter are followed by their models. An error function of the program may return.
 fn drop_bodies(program: &mut Program) {
     let Program { functions, types, .. } = program;
     for (_, function) in functions.iter_mut() {
@@ -245,27 +247,6 @@ fn config(pause: Pause) -> Config {
         pause: Some(pause),
         ..Config::default()
     }
-}
-
-/// The functions that a run may enter.
-fn reachable(program: &Program, main: FuncId) -> BTreeSet<FuncId> {
-    let addressed = program.addressed_functions();
-    let mut found = BTreeSet::new();
-    let mut waiting = vec![main];
-    while let Some(function) = waiting.pop() {
-        if !found.insert(function) {
-            continue;
-        }
-        let body = program.functions[function].body.as_ref();
-        for stmt in body.into_iter().flat_map(|body| body.stmts.values()) {
-            match stmt {
-                Stmt::Call { callee: Callee::Direct(callee), .. } => waiting.push(*callee),
-                Stmt::Call { callee: Callee::Indirect(_), .. } => waiting.extend(&addressed),
-                _ => {}
-            }
-        }
-    }
-    found
 }
 
 /// Why a program is not explored.
@@ -321,7 +302,7 @@ fn inputs(program: &Program, test: &Test) -> Vec<InputValue> {
 fn result_type(program: &Program, function: &str) -> Option<String> {
     let function = &program.functions[program.function_named(function)?];
     match program.types.get(function.ty) {
-        CType::Function { result, .. } => Some(program.types.spell(*result, "").trim().to_owned()),
+        CType::Function { result, .. } => Some(spelled(&program.types, *result)),
         _ => None,
     }
 }

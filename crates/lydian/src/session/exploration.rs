@@ -88,7 +88,7 @@ impl Session<'_, '_> {
         };
         let chain = self.chain(self.entry);
         let solver = || standard_chain(&chain);
-        let workers = Workers::new(self.workers, &solver);
+        let workers = Workers::new(self.options.workers, &solver);
         let mut trouble = None;
         let mut validation =
             TestValidation::new(self, &open, hyper_coverage, contradictions, novelty);

@@ -52,7 +52,7 @@ impl Session<'_, '_> {
             &candidates,
             &together,
             &hyper_coverage,
-            self.effort,
+            self.options.effort,
         );
         let all =
             self.smaller_tests(all, &mut candidates, &kept, &hyper_coverage, &Patience::of(time))?;

@@ -41,16 +41,22 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) observer: &'a dyn Observer,
     /// The log of questions to solvers, if that is asked for.
     pub(crate) query_log: Option<&'a Arc<QueryLog>>,
+    pub(crate) options: SessionOptions,
+    /// The kinds of assumptions under which *infeasible* counts.
+    pub(crate) accepted: &'a AcceptedAssumptions,
+    /// The memory of tests. Of several tests with the same coverage the ledger has the first.
+    pub(crate) recorded: TestMemory,
+}
+
+/// The options of a session.
+#[derive(Clone, Copy)]
+pub(crate) struct SessionOptions {
     /// The effort for minimising the suite.
     pub(crate) effort: Effort,
     /// Whether there are proofs over all runs.
     pub(crate) proofs: bool,
     /// The number of workers in an exploration.
     pub(crate) workers: usize,
-    /// The kinds of assumptions under which *infeasible* counts.
-    pub(crate) accepted: &'a AcceptedAssumptions,
-    /// The memory of tests. Of several tests with the same coverage the ledger has the first.
-    pub(crate) recorded: TestMemory,
 }
 
 /// The memory of this session's tests.

@@ -25,9 +25,9 @@ use lydian_prove::call_graph::may_be_entered;
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalChoice, GoalMeaning, Goals, Rules, encode,
 };
-use lydian_prove::engines::{Certificate, Decision, Flaw, Schedule, decide};
+use lydian_prove::engines::{Decision, Flaw, Schedule, decide};
 use lydian_prove::system::GoalId;
-use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
+use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 use lydian_symex::{Config, Cut, Mode, Summary};
 
 use super::implied_verdicts::{self, CONJUNCTIONS};
@@ -44,7 +44,6 @@ const MOST_BLOCKS: usize = 2_000;
 const QUESTION: Duration = Duration::from_millis(500);
 /// The time of a question that checks an argument.
 const CHECK: Duration = Duration::from_secs(2);
-
 /// The fraction (one n-th) of a session's time that is reserved for these proofs.
 const SHARE: u32 = 4;
 
@@ -56,7 +55,7 @@ impl Session<'_, '_> {
     }
 
     fn makes_proofs(&self, config: &Config) -> bool {
-        self.proofs && config.mode != Mode::Plain && !self.calls_what_is_left_out()
+        self.options.proofs && config.mode != Mode::Plain && !self.calls_what_is_left_out()
     }
 
     /// Proves objectives infeasible that an exploration left and no run reaches, and records the proofs.
@@ -138,28 +137,31 @@ impl Session<'_, '_> {
         for goal in &left {
             found.extend(proofs.of(objectives, *goal).map(|invariants| (*goal, invariants)));
         }
+        let by_vectors = proofs.of_vectors(objectives);
         for hyper in
             infeasible_vectors::infeasible(objectives, body, &left, short_circuit, &mut proofs)
         {
-            let invariants = proofs.of_vectors(objectives);
-            found.entry(Goal::Hyper(at, hyper)).or_insert(invariants);
+            found.entry(Goal::Hyper(at, hyper)).or_insert_with(|| by_vectors.clone());
         }
         for (label, invariants) in &proofs.labels {
             if label.index() < objectives.labels.len() {
                 found.entry(Goal::Label(at, *label)).or_insert_with(|| invariants.clone());
             }
         }
-        let evidence = found.into_iter().map(|(goal, found)| (goal, self.argument(found)));
-        Ok(evidence.collect())
+        let argument = self.argument();
+        Ok(found.into_iter().map(|(goal, invariants)| (goal, argument(invariants))).collect())
     }
 
-    fn argument(&self, invariants: Vec<String>) -> Evidence {
+    /// The evidence that no run reaches a goal, by its invariants.
+    fn argument(&self) -> impl Fn(Vec<String>) -> Evidence {
         let surroundings = self.project.whole.iter().flat_map(|whole| &whole.surroundings);
         let surroundings: Vec<&str> = surroundings.map(String::as_str).collect();
-        Evidence::Complete {
+        let preconditions = surroundings.join("; ");
+        let assumed = self.calls_what_is_undefined().then(nothing_kept);
+        move |invariants| Evidence::Complete {
             method: Evidence::ALL_RUNS.to_owned(),
-            preconditions: surroundings.join("; "),
-            assumptions: self.calls_what_is_undefined().then(nothing_kept).into_iter().collect(),
+            preconditions: preconditions.clone(),
+            assumptions: assumed.iter().cloned().collect(),
             invariants,
         }
     }
@@ -191,15 +193,16 @@ impl Session<'_, '_> {
         let schedule = Schedule { query: QUESTION, limits: searching, ..Schedule::default() };
         let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
         let mut proofs = Proofs::new(asked);
-        let mut check = Check { pool: &mut pool, encoded: &encoded, solver: &mut *solver, limits };
+        let limits = Limits { time: Some(CHECK), ..limits };
         for verdict in verdicts {
             log::debug!("{}: {:?} by {}", self.name(), encoded.goals[verdict.goal], verdict.engine);
             let Decision::Unreachable(certificate) = &verdict.decision else { continue };
-            match check.outcome(verdict.goal, certificate) {
+            let (system, goal) = (&encoded.system, verdict.goal);
+            match certificate.check(&mut pool, system, goal, &mut *solver, &limits) {
                 Ok(()) => {
                     let texts = &self.project.texts.all;
                     let invariants =
-                        PointInvariants::of(check.pool, &encoded, &certificate.invariants, texts);
+                        PointInvariants::of(&pool, &encoded, &certificate.invariants, texts);
                     proofs.add(encoded.goals[verdict.goal], &invariants);
                 }
                 Err(Flaw::Open(_)) => {}
@@ -360,20 +363,5 @@ impl LabelQuestions for Proofs<'_> {
         let labels = &self.asked.objectives.labels;
         let same = |id: &LabelId| labels[*id].site == label.site && labels[*id].pred == label.pred;
         self.labels.keys().any(same)
-    }
-}
-
-/// The check of certificates.
-struct Check<'a> {
-    pool: &'a mut TermPool,
-    encoded: &'a Encoded,
-    solver: &'a mut dyn Solver,
-    limits: Limits,
-}
-
-impl Check<'_> {
-    fn outcome(&mut self, goal: GoalId, certificate: &Certificate) -> Result<(), Flaw> {
-        let limits = Limits { time: Some(CHECK), ..self.limits.clone() };
-        certificate.check(self.pool, &self.encoded.system, goal, self.solver, &limits)
     }
 }
