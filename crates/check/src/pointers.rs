@@ -64,8 +64,6 @@ pub(crate) struct Pointers {
     pub(crate) known_outside: BTreeSet<usize>,
     /// The objects that something may write to.
     pub(crate) written: BTreeSet<usize>,
-    /// Whether a write may go where it is not known.
-    pub(crate) writes_anywhere: bool,
     /// Whether there are calls of code that is not known.
     pub(crate) calls_unknown: bool,
     changed: bool,
@@ -89,7 +87,6 @@ impl Pointers {
             results: FxHashMap::default(),
             known_outside: BTreeSet::new(),
             written: BTreeSet::new(),
-            writes_anywhere: false,
             calls_unknown: false,
             changed: true,
         };
@@ -388,12 +385,10 @@ impl Pointers {
 
     /// A write to what a pointer may point to, of a pointer if there are targets.
     fn write(&mut self, to: &Targets, value: Option<&Targets>) {
-        if to.any {
-            self.changed |= !self.writes_anywhere;
-            self.writes_anywhere = true;
-            if let Some(value) = value {
-                self.escape(value);
-            }
+        if let Some(value) = value
+            && to.any
+        {
+            self.escape(value);
         }
         for object in self.candidates(to) {
             self.changed |= self.written.insert(object);
