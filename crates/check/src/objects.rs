@@ -81,16 +81,11 @@ impl Object {
 #[derive(Debug)]
 pub(crate) struct Objects {
     pub(crate) all: Vec<Object>,
-    of_origin: BTreeMap<Key, usize>,
+    globals: BTreeMap<u32, usize>,
+    locals: BTreeMap<(usize, u32), usize>,
+    allocated: BTreeMap<(usize, u32), usize>,
     pub(crate) functions: BTreeMap<u32, u64>,
     pub(crate) target: Target,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Global(u32),
-    Local(usize, u32),
-    Allocated(usize, u32),
 }
 
 impl Objects {
@@ -98,21 +93,23 @@ impl Objects {
         let target = unfolding.program.types.target;
         let mut objects = Self {
             all: Vec::new(),
-            of_origin: BTreeMap::new(),
+            globals: BTreeMap::new(),
+            locals: BTreeMap::new(),
+            allocated: BTreeMap::new(),
             functions: certificate.functions.iter().copied().collect(),
             target,
         };
         for (at, object) in certificate.objects.iter().enumerate() {
             let made = objects.object(unfolding, object);
             let made = made.map_err(|what| Fault::form(format!("object {at}: {what}")))?;
-            let key = match made.origin {
-                Origin::Global { global } => Key::Global(global),
-                Origin::Local { instance, local } => Key::Local(instance, local),
+            let other = match made.origin {
+                Origin::Global { global } => objects.globals.insert(global, at),
+                Origin::Local { instance, local } => objects.locals.insert((instance, local), at),
                 Origin::Allocated { instance, statement, .. } => {
-                    Key::Allocated(instance, statement)
+                    objects.allocated.insert((instance, statement), at)
                 }
             };
-            if objects.of_origin.insert(key, at).is_some() {
+            if other.is_some() {
                 return Err(Fault::form(format!("object {at} is listed twice")));
             }
             objects.all.push(made);
@@ -209,17 +206,17 @@ impl Objects {
 
     /// The object of a global.
     pub(crate) fn global(&self, global: GlobalId) -> Option<usize> {
-        self.of_origin.get(&Key::Global(global.index() as u32)).copied()
+        self.globals.get(&(global.index() as u32)).copied()
     }
 
     /// The object of a local in memory.
     pub(crate) fn local(&self, instance: usize, local: LocalId) -> Option<usize> {
-        self.of_origin.get(&Key::Local(instance, local.index() as u32)).copied()
+        self.locals.get(&(instance, local.index() as u32)).copied()
     }
 
     /// The object that a statement allocates in.
     pub(crate) fn allocated(&self, instance: usize, stmt: StmtId) -> Option<usize> {
-        self.of_origin.get(&Key::Allocated(instance, stmt.index() as u32)).copied()
+        self.allocated.get(&(instance, stmt.index() as u32)).copied()
     }
 
     /// The bits of an address.
