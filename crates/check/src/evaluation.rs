@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::document::Origin;
 use crate::machine::Machine;
 use crate::meaning::{Meaning, binary, bit_field, cast, compare, constant, sort_of, unary};
-use crate::pointers::{NULL_PAGE, moved};
+use crate::pointers::NULL_PAGE;
 use crate::state::{Base, Key, State, Value};
 use crate::terms::Term;
 
@@ -190,7 +190,7 @@ impl Machine<'_, '_> {
     /// A number as an address: one that is moved from another, one near null, or any.
     fn as_pointer(&mut self, (instance, number): (usize, ExprId), known: &Known) -> Value {
         let width = self.scene.address_bits();
-        if let Some((pointer, distance)) = moved(&self.scene.unfolding, instance, number) {
+        if let Some((pointer, distance)) = self.scene.unfolding.moved_address(instance, number) {
             let distance = self.terms.bits(width, distance as u128);
             return match known.get(&pointer) {
                 Some(pointer) => self.moved_by(*pointer, distance),

@@ -385,14 +385,6 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The number of an expression that is a constant.
-pub(crate) fn constant(unfolding: &Unfolding<'_>, instance: usize, expr: ExprId) -> Option<u64> {
-    match unfolding.instances[instance].body.exprs[expr] {
-        Expr::Const(_, value) => u64::try_from(value).ok(),
-        _ => None,
-    }
-}
-
 /// The size of an array that another file defines may not be known.
 fn refuse_unknown_sizes(unfolding: &Unfolding<'_>) -> Result<(), Fault> {
     let program = unfolding.program;
@@ -436,7 +428,7 @@ fn checked_site(
     most: u64,
 ) -> Result<Site, String> {
     let content = unfolding.instances.get(instance).ok_or("no such instance")?;
-    let number = |expr: ExprId| constant(unfolding, instance, expr);
+    let number = |expr: ExprId| unfolding.constant(instance, expr);
     let (size, zeroed) = match content.body.stmts.get(stmt).ok_or("no such statement")? {
         Stmt::Alloca { size, .. } => (number(*size), false),
         Stmt::Call { callee: Callee::Direct(callee), args, .. } => {
