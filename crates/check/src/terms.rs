@@ -26,6 +26,23 @@ impl Sort {
     /// IEEE binary64.
     pub const F64: Self = Self::Float(11, 53);
 
+    /// That of IEEE floats of a width; none if formulas have no such floats.
+    pub(crate) const fn float(width: u32) -> Option<Self> {
+        match width {
+            32 => Some(Self::F32),
+            64 => Some(Self::F64),
+            _ => None,
+        }
+    }
+
+    /// The conversion to floats of this sort that is `to_fp` or `to_fp_unsigned`.
+    pub(crate) fn conversion(self, name: &str) -> String {
+        match self {
+            Self::Float(exponent, significand) => format!("(_ {name} {exponent} {significand})"),
+            _ => String::new(),
+        }
+    }
+
     /// As SMT-LIB writes it.
     pub fn text(self) -> String {
         match self {
