@@ -61,7 +61,7 @@ impl Machine<'_, '_> {
         known: &Known,
     ) -> Value {
         let content = &self.scene.unfolding.instances[instance];
-        let (exprs, types) = (&content.body.exprs, content.types.clone());
+        let (exprs, types) = (&content.body.exprs, &content.types);
         let ty = types[expr];
         match &exprs[expr] {
             // The numbers of addresses are the certificate's, so no number of the program is one.

@@ -123,8 +123,8 @@ impl Machine<'_, '_> {
 
     /// Gives any contents to what code that is not known may write to.
     fn havoc_known_outside(&mut self, state: &mut State) {
-        for object in self.scene.pointers.known_outside.clone() {
-            self.havoc(state, object);
+        for object in &self.scene.pointers.known_outside {
+            self.havoc(state, *object);
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The sort of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -475,6 +475,7 @@ impl Terms {
         let mut needed = vec![false; self.nodes.len()];
         let mut all = asserted.to_vec();
         let mut waiting = all.clone();
+        let mut known: FxHashSet<Term> = all.iter().copied().collect();
         loop {
             while let Some(term) = waiting.pop() {
                 if std::mem::replace(&mut needed[term.0 as usize], true) {
@@ -485,7 +486,7 @@ impl Terms {
                 }
             }
             for (symbol, equation) in &self.definitions {
-                if needed[symbol.0 as usize] && !all.contains(equation) {
+                if needed[symbol.0 as usize] && known.insert(*equation) {
                     all.push(*equation);
                     waiting.push(*equation);
                 }
