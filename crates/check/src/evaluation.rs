@@ -4,7 +4,6 @@ use lydian_base::EntityId;
 use lydian_ir::{BinOp, CmpOp, Expr, ExprId, Type};
 use rustc_hash::FxHashMap;
 
-use crate::document::Origin;
 use crate::machine::Machine;
 use crate::meaning::{Meaning, binary, bit_field, cast, compare, constant, sort_of, unary};
 use crate::pointers::NULL_PAGE;
@@ -231,12 +230,7 @@ impl Machine<'_, '_> {
             }
         };
         let object = only(a, x);
-        let is_block = object.is_some_and(|object| {
-            !matches!(
-                self.scene.objects.all[object].origin,
-                Origin::Allocated { repeats: true, .. }
-            )
-        });
+        let is_block = object.is_some_and(|object| !self.scene.objects.all[object].repeats());
         is_block && object == only(b, y)
     }
 

@@ -71,6 +71,11 @@ impl Object {
         self.size.or(self.site.map(|site| site.most)).unwrap_or(0)
     }
 
+    /// Whether it may be more than one block.
+    pub(crate) fn repeats(&self) -> bool {
+        self.site.is_some_and(|site| site.repeats)
+    }
+
     /// Whether some bytes may lie in it.
     pub(crate) fn has(&self, offset: u64, size: u64) -> bool {
         offset.checked_add(size).is_some_and(|end| end <= self.extent())
@@ -271,9 +276,8 @@ fn layout(
 ) -> Layout {
     let mut scalars = Vec::new();
     let is_known = ty.is_some_and(|ty| add_scalars(types, ty, 0, &mut scalars));
-    let repeats = object.site.is_some_and(|site| site.repeats);
     if let Some(cells) = cells
-        && !repeats
+        && !object.repeats()
     {
         if is_known && scalars.len() <= MOST_CELLS {
             return Layout::Cells(disjoint(scalars));

@@ -20,7 +20,6 @@ use lydian_ir::{
 use rustc_hash::FxHashMap;
 
 use crate::calls::effect_at;
-use crate::document::Origin;
 use crate::library::Effect;
 use crate::objects::Objects;
 use crate::pointers::targets::Targets;
@@ -568,8 +567,7 @@ impl Scene<'_, '_> {
         let Some(object) = self.objects.allocated(instance, stmt) else {
             return Targets::anything();
         };
-        let repeats =
-            matches!(self.objects.all[object].origin, Origin::Allocated { repeats: true, .. });
+        let repeats = self.objects.all[object].repeats();
         Targets::object(object, (!repeats).then_some(0))
     }
 
