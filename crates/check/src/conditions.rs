@@ -100,6 +100,14 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         Ok(())
     }
 
+    /// Whether some terms hold together. The solver is not asked where one of them is false.
+    fn ask(&mut self, machine: &Machine<'_, '_>, asserted: &[Term]) -> Result<Answer, Failure> {
+        if asserted.iter().any(|term| machine.terms.truth_of(*term) == Some(false)) {
+            return Ok(Answer::Unsatisfiable);
+        }
+        self.asker.ask(&machine.terms.script(asserted))
+    }
+
     /// Fails unless some terms contradict one another.
     fn refuse(
         &mut self,
@@ -107,10 +115,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         asserted: &[Term],
         condition: &str,
     ) -> Result<(), Failure> {
-        if asserted.iter().any(|term| machine.terms.truth_of(*term) == Some(false)) {
-            return Ok(());
-        }
-        match self.asker.ask(&machine.terms.script(asserted))? {
+        match self.ask(machine, asserted)? {
             Answer::Unsatisfiable => Ok(()),
             Answer::Satisfiable(model) => Err(Failure::Refuted(condition.to_owned(), model)),
             Answer::Unknown(why) => Err(Failure::Open(condition.to_owned(), why)),
@@ -210,14 +215,10 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         machine: &Machine<'_, '_>,
         asserted: &[Term],
     ) -> Result<bool, Failure> {
-        if asserted.iter().any(|term| machine.terms.truth_of(*term) == Some(false)) {
-            return Ok(false);
-        }
         if self.certificate.argument.kind == ArgumentKind::Induction {
             return Ok(true);
         }
-        let answer = self.asker.ask(&machine.terms.script(asserted))?;
-        Ok(answer != Answer::Unsatisfiable)
+        Ok(self.ask(machine, asserted)? != Answer::Unsatisfiable)
     }
 
     /// The states after one more path, and whether one of the paths comes to the goal.
@@ -240,15 +241,25 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
             }
         }
         for (point, states) in arrived {
-            if let Some(mut state) = machine.merge(states) {
-                let holds = self.invariants.on(machine, &mut state, point);
-                let holds = machine.terms.all(&holds);
-                let absent = machine.terms.not(state.guard);
-                front.premises.push(machine.terms.or(absent, holds));
-                front.states.insert(point, state);
+            if let Some(state) = machine.merge(states) {
+                self.enter(machine, front, (point, state));
             }
         }
         Ok(goal)
+    }
+
+    /// Adds a state at a point, where the invariants hold if it is taken.
+    fn enter(
+        &self,
+        machine: &mut Machine<'_, '_>,
+        front: &mut Front,
+        (point, mut state): (usize, State),
+    ) {
+        let holds = self.invariants.on(machine, &mut state, point);
+        let holds = machine.terms.all(&holds);
+        let absent = machine.terms.not(state.guard);
+        front.premises.push(machine.terms.or(absent, holds));
+        front.states.insert(point, state);
     }
 
     /// No run of fewer paths comes to the goal, and by exhaustion none has so many.
@@ -289,12 +300,8 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
                 front.premises.push(machine.terms.not(both));
             }
             guards.push(guard);
-            let mut state = self.invariants.state_at(&mut machine, point, guard);
-            let holds = self.invariants.on(&mut machine, &mut state, point);
-            let holds = machine.terms.all(&holds);
-            let absent = machine.terms.not(guard);
-            front.premises.push(machine.terms.or(absent, holds));
-            front.states.insert(point, state);
+            let state = self.invariants.state_at(&mut machine, point, guard);
+            self.enter(&mut machine, &mut front, (point, state));
         }
         let depth = self.certificate.argument.depth;
         for _ in 1..depth {

@@ -339,9 +339,7 @@ impl Place {
         let bits = |bytes: u64| u32::try_from(bytes.checked_mul(8)?).ok();
         match *self {
             Self::Register { .. } => None,
-            Self::Bytes { size: 4, float: true, .. } => Some(Sort::F32),
-            Self::Bytes { size: 8, float: true, .. } => Some(Sort::F64),
-            Self::Bytes { float: true, .. } => None,
+            Self::Bytes { size, float: true, .. } => Sort::float(bits(size)?),
             Self::Bytes { size, .. } => {
                 bits(size).filter(|bits| (8..=4096).contains(bits)).map(Sort::Bits)
             }

@@ -4,10 +4,9 @@ use lydian_base::EntityId;
 use lydian_ir::{BinOp, CmpOp, Expr, ExprId, Type};
 use rustc_hash::FxHashMap;
 
-use crate::document::Origin;
 use crate::machine::Machine;
 use crate::meaning::{Meaning, binary, bit_field, cast, compare, constant, sort_of, unary};
-use crate::pointers::{NULL_PAGE, moved};
+use crate::pointers::NULL_PAGE;
 use crate::state::{Base, Key, State, Value};
 use crate::terms::Term;
 
@@ -61,7 +60,7 @@ impl Machine<'_, '_> {
         known: &Known,
     ) -> Value {
         let content = &self.scene.unfolding.instances[instance];
-        let (exprs, types) = (&content.body.exprs, content.types.clone());
+        let (exprs, types) = (&content.body.exprs, &content.types);
         let ty = types[expr];
         match &exprs[expr] {
             // The numbers of addresses are the certificate's, so no number of the program is one.
@@ -190,7 +189,7 @@ impl Machine<'_, '_> {
     /// A number as an address: one that is moved from another, one near null, or any.
     fn as_pointer(&mut self, (instance, number): (usize, ExprId), known: &Known) -> Value {
         let width = self.scene.address_bits();
-        if let Some((pointer, distance)) = moved(&self.scene.unfolding, instance, number) {
+        if let Some((pointer, distance)) = self.scene.unfolding.moved_address(instance, number) {
             let distance = self.terms.bits(width, distance as u128);
             return match known.get(&pointer) {
                 Some(pointer) => self.moved_by(*pointer, distance),
@@ -231,12 +230,7 @@ impl Machine<'_, '_> {
             }
         };
         let object = only(a, x);
-        let is_block = object.is_some_and(|object| {
-            !matches!(
-                self.scene.objects.all[object].origin,
-                Origin::Allocated { repeats: true, .. }
-            )
-        });
+        let is_block = object.is_some_and(|object| !self.scene.objects.all[object].repeats());
         is_block && object == only(b, y)
     }
 

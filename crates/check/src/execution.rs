@@ -11,7 +11,7 @@ use crate::calls::effect_at;
 use crate::library::{Effect, effect_of};
 use crate::machine::Machine;
 use crate::meaning::with_bit_field;
-use crate::objects::{MOST_AT_ONE_PLACE, constant};
+use crate::objects::MOST_AT_ONE_PLACE;
 use crate::pointers::targets::Targets;
 use crate::state::{Base, Key, State, Value};
 use crate::terms::{Sort, Term};
@@ -123,8 +123,8 @@ impl Machine<'_, '_> {
 
     /// Gives any contents to what code that is not known may write to.
     fn havoc_known_outside(&mut self, state: &mut State) {
-        for object in self.scene.pointers.known_outside.clone() {
-            self.havoc(state, object);
+        for object in &self.scene.pointers.known_outside {
+            self.havoc(state, *object);
         }
     }
 
@@ -353,10 +353,7 @@ impl Machine<'_, '_> {
             }
             Callee::Indirect(pointer) => {
                 let targets = self.scene.pointers.of(instance, *pointer);
-                let mut functions: Vec<FuncId> = targets.functions.iter().copied().collect();
-                if targets.any {
-                    functions.extend(self.scene.program().addressed_functions());
-                }
+                let functions = self.scene.not_followed((instance, stmt), targets);
                 self.call_unknown(state, site, functions);
             }
         }
@@ -462,7 +459,7 @@ impl Machine<'_, '_> {
         };
         let pointers = &self.scene.pointers;
         let of_to = pointers.of(site.instance, to_expr);
-        match (effect, constant(&self.scene.unfolding, site.instance, size)) {
+        match (effect, self.scene.unfolding.constant(site.instance, size)) {
             (Effect::Copy, Some(size)) => {
                 let of_from = pointers.of(site.instance, from_expr);
                 self.copy(state, ((to, of_to), (second, of_from)), size);

@@ -175,10 +175,10 @@ impl Operator {
             Self::Round(_) => Some(*only?).filter(|sort| matches!(sort, Sort::Float(..))),
             Self::FromSigned(to) | Self::FromUnsigned(to) => {
                 width_of(only?)?;
-                float_of(to)
+                Sort::float(to)
             }
-            Self::Convert(to) => float_of(to).filter(|_| matches!(only, Some(Sort::Float(..)))),
-            Self::FromBits => float_of(width_of(only?)?),
+            Self::Convert(to) => Sort::float(to).filter(|_| matches!(only, Some(Sort::Float(..)))),
+            Self::FromBits => Sort::float(width_of(only?)?),
         }
     }
 }
@@ -211,15 +211,6 @@ impl Signature {
                 (operands.len() == count && same && is_float).then_some(Sort::Bool)
             }
         }
-    }
-}
-
-/// The sort of floats of a width.
-const fn float_of(width: u32) -> Option<Sort> {
-    match width {
-        32 => Some(Sort::F32),
-        64 => Some(Sort::F64),
-        _ => None,
     }
 }
 
@@ -351,12 +342,6 @@ fn node_text(node: &Node, texts: &[String]) -> String {
 
 /// An operator on terms.
 fn applied(terms: &mut Terms, operator: Operator, operands: &[Term], sort: Sort) -> Term {
-    let to_float = |rest: &str| match sort {
-        Sort::Float(exponent, significand) => {
-            format!("(_ to_fp{rest} {exponent} {significand})")
-        }
-        _ => String::new(),
-    };
     match operator {
         Operator::Function(at) => {
             let (name, signature) = FUNCTIONS[usize::from(at)];
@@ -370,12 +355,12 @@ fn applied(terms: &mut Terms, operator: Operator, operands: &[Term], sort: Sort)
             terms.apply(format!("fp.roundToIntegral {mode}"), operands, sort)
         }
         Operator::FromSigned(_) | Operator::Convert(_) => {
-            terms.apply(format!("{} RNE", to_float("")), operands, sort)
+            terms.apply(format!("{} RNE", sort.conversion("to_fp")), operands, sort)
         }
         Operator::FromUnsigned(_) => {
-            terms.apply(format!("{} RNE", to_float("_unsigned")), operands, sort)
+            terms.apply(format!("{} RNE", sort.conversion("to_fp_unsigned")), operands, sort)
         }
-        Operator::FromBits => terms.apply(to_float(""), operands, sort),
+        Operator::FromBits => terms.apply(sort.conversion("to_fp"), operands, sort),
     }
 }
 

@@ -31,6 +31,5 @@ mod unfolding;
 
 pub use checking::{Outcome, Report, check};
 pub use document::{Certificate, Document, DocumentError};
-pub use fault::Fault;
 pub use formula::Formula;
 pub use solver::{Answer, Solver, SolverError};

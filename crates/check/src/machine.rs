@@ -11,6 +11,7 @@ use crate::library::may_run;
 use crate::meaning::sort_of;
 use crate::objects::{Layout, Object, Objects, initial_number};
 use crate::pointers::Pointers;
+use crate::pointers::targets::Targets;
 use crate::state::{Base, Key, State, Value};
 use crate::terms::{Sort, Term, Terms};
 use crate::unfolding::Unfolding;
@@ -86,6 +87,17 @@ impl<'a> Scene<'a> {
             Key::Result(_) => "result".to_owned(),
             Key::Ghost(part) => format!("x{part}"),
         }
+    }
+
+    /// The functions that a call through a pointer may run without being followed.
+    pub(crate) fn not_followed(&self, call: (usize, StmtId), targets: &Targets) -> Vec<FuncId> {
+        let functions = targets.functions.iter().copied();
+        let mut left: Vec<FuncId> =
+            functions.filter(|function| !self.unfolding.follows(call, *function)).collect();
+        if targets.any {
+            left.extend(self.program().addressed_functions());
+        }
+        left
     }
 
     /// The variables of an object's contents.

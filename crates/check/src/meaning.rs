@@ -47,13 +47,17 @@ pub fn constant(terms: &mut Terms, ty: Type, bits: u128, pointer_bits: u32) -> T
 
 /// The float of some bits, if terms have its format.
 pub fn float(terms: &mut Terms, ty: Type, bits: Term) -> Option<Term> {
-    let sort = match ty {
-        Type::F32 => Sort::F32,
-        Type::F64 => Sort::F64,
-        _ => return None,
-    };
-    let (exponent, significand) = if sort == Sort::F32 { (8, 24) } else { (11, 53) };
-    Some(terms.apply(format!("(_ to_fp {exponent} {significand})"), &[bits], sort))
+    let sort = float_sort(ty)?;
+    Some(terms.apply(sort.conversion("to_fp"), &[bits], sort))
+}
+
+/// The sort of floats of a type, if terms have its format.
+const fn float_sort(ty: Type) -> Option<Sort> {
+    match ty {
+        Type::F32 => Some(Sort::F32),
+        Type::F64 => Some(Sort::F64),
+        _ => None,
+    }
 }
 
 /// The bits of a float: a symbol that is defined by them.
@@ -244,18 +248,9 @@ fn of_bits(terms: &mut Terms, ty: Type, bits: Term) -> Term {
 }
 
 fn to_float(terms: &mut Terms, op: CastOp, to: Type, value: Term) -> Meaning {
-    let sort = match to {
-        Type::F32 => Sort::F32,
-        Type::F64 => Sort::F64,
-        _ => return Meaning::anything(),
-    };
+    let Some(sort) = float_sort(to) else { return Meaning::anything() };
     let name = if op == CastOp::UToF { "to_fp_unsigned" } else { "to_fp" };
-    let head = if sort == Sort::F32 {
-        format!("(_ {name} 8 24) RNE")
-    } else {
-        format!("(_ {name} 11 53) RNE")
-    };
-    let result = terms.apply(head, &[value], sort);
+    let result = terms.apply(format!("{} RNE", sort.conversion(name)), &[value], sort);
     Meaning { value: bits_of(terms, to, result), traps: None }
 }
 

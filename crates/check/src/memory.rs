@@ -177,11 +177,11 @@ impl Machine<'_, '_> {
         offset: Term,
         size: u64,
     ) -> Term {
-        match self.scene.objects.all[object].layout.clone() {
-            Layout::Cells(cells) => self.read_cells(state, (object, &cells), offset, size),
+        match &self.scene.objects.all[object].layout {
+            Layout::Cells(cells) => self.read_cells(state, (object, cells), offset, size),
             Layout::Array { grain, index_bits } => {
                 let array = self.get(state, Key::Array(object)).term;
-                self.read_array(array, (grain, index_bits), offset, size)
+                self.read_array(array, (*grain, *index_bits), offset, size)
             }
         }
     }
@@ -323,13 +323,13 @@ impl Machine<'_, '_> {
     }
 
     pub(crate) fn write(&mut self, state: &mut State, to: Candidate, bits: Term) {
-        match self.scene.objects.all[to.object].layout.clone() {
+        match &self.scene.objects.all[to.object].layout {
             Layout::Cells(cells) => match self.terms.number(to.offset) {
-                Some(offset) => self.write_at(state, (to, &cells), (offset as u64, bits)),
-                None => self.write_cells(state, (to, &cells), bits),
+                Some(offset) => self.write_at(state, (to, cells), (offset as u64, bits)),
+                None => self.write_cells(state, (to, cells), bits),
             },
             Layout::Array { grain, index_bits } => {
-                self.write_array(state, to, (grain, index_bits), bits);
+                self.write_array(state, to, (*grain, *index_bits), bits);
             }
         }
     }

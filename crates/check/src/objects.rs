@@ -71,6 +71,11 @@ impl Object {
         self.size.or(self.site.map(|site| site.most)).unwrap_or(0)
     }
 
+    /// Whether it may be more than one block.
+    pub(crate) fn repeats(&self) -> bool {
+        self.site.is_some_and(|site| site.repeats)
+    }
+
     /// Whether some bytes may lie in it.
     pub(crate) fn has(&self, offset: u64, size: u64) -> bool {
         offset.checked_add(size).is_some_and(|end| end <= self.extent())
@@ -81,16 +86,11 @@ impl Object {
 #[derive(Debug)]
 pub(crate) struct Objects {
     pub(crate) all: Vec<Object>,
-    of_origin: BTreeMap<Key, usize>,
+    globals: BTreeMap<u32, usize>,
+    locals: BTreeMap<(usize, u32), usize>,
+    allocated: BTreeMap<(usize, u32), usize>,
     pub(crate) functions: BTreeMap<u32, u64>,
     pub(crate) target: Target,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Global(u32),
-    Local(usize, u32),
-    Allocated(usize, u32),
 }
 
 impl Objects {
@@ -98,21 +98,23 @@ impl Objects {
         let target = unfolding.program.types.target;
         let mut objects = Self {
             all: Vec::new(),
-            of_origin: BTreeMap::new(),
+            globals: BTreeMap::new(),
+            locals: BTreeMap::new(),
+            allocated: BTreeMap::new(),
             functions: certificate.functions.iter().copied().collect(),
             target,
         };
         for (at, object) in certificate.objects.iter().enumerate() {
             let made = objects.object(unfolding, object);
             let made = made.map_err(|what| Fault::form(format!("object {at}: {what}")))?;
-            let key = match made.origin {
-                Origin::Global { global } => Key::Global(global),
-                Origin::Local { instance, local } => Key::Local(instance, local),
+            let other = match made.origin {
+                Origin::Global { global } => objects.globals.insert(global, at),
+                Origin::Local { instance, local } => objects.locals.insert((instance, local), at),
                 Origin::Allocated { instance, statement, .. } => {
-                    Key::Allocated(instance, statement)
+                    objects.allocated.insert((instance, statement), at)
                 }
             };
-            if objects.of_origin.insert(key, at).is_some() {
+            if other.is_some() {
                 return Err(Fault::form(format!("object {at} is listed twice")));
             }
             objects.all.push(made);
@@ -209,17 +211,17 @@ impl Objects {
 
     /// The object of a global.
     pub(crate) fn global(&self, global: GlobalId) -> Option<usize> {
-        self.of_origin.get(&Key::Global(global.index() as u32)).copied()
+        self.globals.get(&(global.index() as u32)).copied()
     }
 
     /// The object of a local in memory.
     pub(crate) fn local(&self, instance: usize, local: LocalId) -> Option<usize> {
-        self.of_origin.get(&Key::Local(instance, local.index() as u32)).copied()
+        self.locals.get(&(instance, local.index() as u32)).copied()
     }
 
     /// The object that a statement allocates in.
     pub(crate) fn allocated(&self, instance: usize, stmt: StmtId) -> Option<usize> {
-        self.of_origin.get(&Key::Allocated(instance, stmt.index() as u32)).copied()
+        self.allocated.get(&(instance, stmt.index() as u32)).copied()
     }
 
     /// The bits of an address.
@@ -274,9 +276,8 @@ fn layout(
 ) -> Layout {
     let mut scalars = Vec::new();
     let is_known = ty.is_some_and(|ty| add_scalars(types, ty, 0, &mut scalars));
-    let repeats = object.site.is_some_and(|site| site.repeats);
     if let Some(cells) = cells
-        && !repeats
+        && !object.repeats()
     {
         if is_known && scalars.len() <= MOST_CELLS {
             return Layout::Cells(disjoint(scalars));
@@ -388,14 +389,6 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The number of an expression that is a constant.
-pub(crate) fn constant(unfolding: &Unfolding<'_>, instance: usize, expr: ExprId) -> Option<u64> {
-    match unfolding.instances[instance].body.exprs[expr] {
-        Expr::Const(_, value) => u64::try_from(value).ok(),
-        _ => None,
-    }
-}
-
 /// The size of an array that another file defines may not be known.
 fn refuse_unknown_sizes(unfolding: &Unfolding<'_>) -> Result<(), Fault> {
     let program = unfolding.program;
@@ -439,7 +432,7 @@ fn checked_site(
     most: u64,
 ) -> Result<Site, String> {
     let content = unfolding.instances.get(instance).ok_or("no such instance")?;
-    let number = |expr: ExprId| constant(unfolding, instance, expr);
+    let number = |expr: ExprId| unfolding.constant(instance, expr);
     let (size, zeroed) = match content.body.stmts.get(stmt).ok_or("no such statement")? {
         Stmt::Alloca { size, .. } => (number(*size), false),
         Stmt::Call { callee: Callee::Direct(callee), args, .. } => {

@@ -14,13 +14,12 @@ use std::collections::BTreeSet;
 use lydian_base::EntityId;
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{
-    BinOp, Callee, CastOp, Expr, ExprId, FuncId, GlobalInit, LocalId, RecordId, RelocationTarget,
-    Stmt, StmtId, Type,
+    Callee, CastOp, Expr, ExprId, GlobalInit, LocalId, RecordId, RelocationTarget, Stmt, StmtId,
+    Type,
 };
 use rustc_hash::FxHashMap;
 
 use crate::calls::effect_at;
-use crate::document::Origin;
 use crate::library::Effect;
 use crate::objects::Objects;
 use crate::pointers::targets::Targets;
@@ -64,8 +63,6 @@ pub(crate) struct Pointers {
     pub(crate) known_outside: BTreeSet<usize>,
     /// The objects that something may write to.
     pub(crate) written: BTreeSet<usize>,
-    /// Whether a write may go where it is not known.
-    pub(crate) writes_anywhere: bool,
     /// Whether there are calls of code that is not known.
     pub(crate) calls_unknown: bool,
     changed: bool,
@@ -89,7 +86,6 @@ impl Pointers {
             results: FxHashMap::default(),
             known_outside: BTreeSet::new(),
             written: BTreeSet::new(),
-            writes_anywhere: false,
             calls_unknown: false,
             changed: true,
         };
@@ -251,13 +247,15 @@ impl Pointers {
                 }
                 all
             }
-            Expr::Cast(CastOp::Bits, _, from) => match scene.moved(instance, *from) {
-                Some((pointer, distance)) => self.of(instance, pointer).moved(Some(distance)),
-                None => match exprs[*from] {
-                    Expr::Const(_, value) if value < u128::from(NULL_PAGE) => Targets::default(),
-                    _ => Targets::anything(),
-                },
-            },
+            Expr::Cast(CastOp::Bits, _, from) => {
+                match (scene.unfolding.moved_address(instance, *from), &exprs[*from]) {
+                    (Some((pointer, by)), _) => self.of(instance, pointer).moved(Some(by)),
+                    (None, Expr::Const(_, value)) if *value < u128::from(NULL_PAGE) => {
+                        Targets::default()
+                    }
+                    (None, _) => Targets::anything(),
+                }
+            }
             Expr::Field { base, record, field } => {
                 let offset = scene.field_offset(*record, *field);
                 self.of(instance, *base).moved(offset)
@@ -388,12 +386,10 @@ impl Pointers {
 
     /// A write to what a pointer may point to, of a pointer if there are targets.
     fn write(&mut self, to: &Targets, value: Option<&Targets>) {
-        if to.any {
-            self.changed |= !self.writes_anywhere;
-            self.writes_anywhere = true;
-            if let Some(value) = value {
-                self.escape(value);
-            }
+        if let Some(value) = value
+            && to.any
+        {
+            self.escape(value);
         }
         for object in self.candidates(to) {
             self.changed |= self.written.insert(object);
@@ -468,40 +464,28 @@ impl Pointers {
                 self.copy(&to, &result);
             }
         }
-        let others: Vec<FuncId> = match callee {
-            Callee::Direct(_) if !callees.is_empty() => return,
-            Callee::Direct(callee) => vec![*callee],
+        let is_followed = match callee {
+            Callee::Direct(_) => !callees.is_empty(),
             Callee::Indirect(pointer) => {
-                let targets = self.of(instance, *pointer).clone();
-                let followed = |function: &FuncId| {
-                    let of = |callee: &usize| scene.unfolding.instances[*callee].function;
-                    callees.iter().any(|callee| of(callee) == *function)
-                };
-                let left = targets.functions.into_iter().filter(|target| !followed(target));
-                let left: Vec<FuncId> = left.collect();
-                if left.is_empty() && !targets.any {
-                    return;
-                }
-                left
+                let targets = self.of(instance, *pointer);
+                let follows = |function| scene.unfolding.follows((instance, stmt), function);
+                !targets.any && targets.functions.iter().copied().all(follows)
             }
         };
-        self.visit_other_call(scene, (instance, stmt), &others);
+        if !is_followed {
+            self.visit_other_call(scene, (instance, stmt));
+        }
     }
 
     /// A call that is not followed.
-    fn visit_other_call(
-        &mut self,
-        scene: Scene<'_, '_>,
-        (instance, stmt): (usize, StmtId),
-        callees: &[FuncId],
-    ) {
+    fn visit_other_call(&mut self, scene: Scene<'_, '_>, (instance, stmt): (usize, StmtId)) {
         let content = &scene.unfolding.instances[instance];
         let Stmt::Call { args, dst, dst_addr, callee, .. } = &content.body.stmts[stmt] else {
             return;
         };
-        let effect = match (callee, callees) {
-            (Callee::Direct(_), [callee]) => effect_at(scene.unfolding, (instance, args), *callee),
-            _ => Effect::Unknown,
+        let effect = match callee {
+            Callee::Direct(callee) => effect_at(scene.unfolding, (instance, args), *callee),
+            Callee::Indirect(_) => Effect::Unknown,
         };
         let result = match effect {
             Effect::End | Effect::Assume | Effect::Assert => return,
@@ -583,8 +567,7 @@ impl Scene<'_, '_> {
         let Some(object) = self.objects.allocated(instance, stmt) else {
             return Targets::anything();
         };
-        let repeats =
-            matches!(self.objects.all[object].origin, Origin::Allocated { repeats: true, .. });
+        let repeats = self.objects.all[object].repeats();
         Targets::object(object, (!repeats).then_some(0))
     }
 
@@ -615,39 +598,6 @@ impl Scene<'_, '_> {
                 Some((from, ty))
             }
             _ => None,
-        }
-    }
-
-    /// The pointer and the distance of a number that is a moved address, as in `(uintptr_t)p + 8`.
-    fn moved(self, instance: usize, number: ExprId) -> Option<(ExprId, i64)> {
-        moved(self.unfolding, instance, number)
-    }
-}
-
-/// The pointer and the distance of a number that is a moved address, as in `(uintptr_t)p + 8`.
-pub(crate) fn moved(
-    unfolding: &Unfolding<'_>,
-    instance: usize,
-    number: ExprId,
-) -> Option<(ExprId, i64)> {
-    let content = &unfolding.instances[instance];
-    let exprs = &content.body.exprs;
-    let (mut at, mut distance) = (number, 0_i64);
-    loop {
-        match exprs[at] {
-            Expr::Cast(CastOp::Bits, Type::Int(64), pointer)
-                if content.types[pointer] == Type::Ptr =>
-            {
-                return Some((pointer, distance));
-            }
-            Expr::Binary(op @ (BinOp::AddU | BinOp::SubU), a, b) => {
-                let Expr::Const(Type::Int(64), by) = exprs[b] else { return None };
-                let by = by as i64;
-                let by = if op == BinOp::AddU { Some(by) } else { by.checked_neg() };
-                distance = distance.checked_add(by?)?;
-                at = a;
-            }
-            _ => return None,
         }
     }
 }

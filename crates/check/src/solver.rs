@@ -127,14 +127,6 @@ impl Solver {
         }
     }
 
-    /// The values of some terms, where the assertions before them hold: all that the solver writes.
-    ///
-    /// # Errors
-    /// The solver does not run.
-    pub fn output(&self, script: &str) -> Result<Option<String>, SolverError> {
-        self.run(script)
-    }
-
     fn failed(&self, error: &io::Error) -> SolverError {
         SolverError::Failed(self.program.clone(), error.to_string())
     }
@@ -164,13 +156,15 @@ impl Solver {
             let reader = scope.spawn(move || {
                 let mut bytes = Vec::new();
                 let limit = MOST_TEXT as u64;
-                let read = output.map(|output| output.take(limit).read_to_end(&mut bytes));
-                (read.is_some_and(|read| read.is_ok()), bytes)
+                if let Some(output) = output {
+                    let _ = output.take(limit).read_to_end(&mut bytes);
+                }
+                bytes
             });
             let ended = self.wait(&mut child);
             // Both end with the process, since it alone has the other ends of the pipes.
             let _ = writer.join();
-            let (_, bytes) = reader.join().unwrap_or_default();
+            let bytes = reader.join().unwrap_or_default();
             ended.map(|ended| ended.then(|| String::from_utf8_lossy(&bytes).into_owned()))
         });
         text.map_err(|error| self.failed(&error))

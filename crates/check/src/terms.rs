@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The sort of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +25,23 @@ impl Sort {
     pub const F32: Self = Self::Float(8, 24);
     /// IEEE binary64.
     pub const F64: Self = Self::Float(11, 53);
+
+    /// That of IEEE floats of a width; none if formulas have no such floats.
+    pub(crate) const fn float(width: u32) -> Option<Self> {
+        match width {
+            32 => Some(Self::F32),
+            64 => Some(Self::F64),
+            _ => None,
+        }
+    }
+
+    /// The conversion to floats of this sort that is `to_fp` or `to_fp_unsigned`.
+    pub(crate) fn conversion(self, name: &str) -> String {
+        match self {
+            Self::Float(exponent, significand) => format!("(_ {name} {exponent} {significand})"),
+            _ => String::new(),
+        }
+    }
 
     /// As SMT-LIB writes it.
     pub fn text(self) -> String {
@@ -458,6 +475,7 @@ impl Terms {
         let mut needed = vec![false; self.nodes.len()];
         let mut all = asserted.to_vec();
         let mut waiting = all.clone();
+        let mut known: FxHashSet<Term> = all.iter().copied().collect();
         loop {
             while let Some(term) = waiting.pop() {
                 if std::mem::replace(&mut needed[term.0 as usize], true) {
@@ -468,7 +486,7 @@ impl Terms {
                 }
             }
             for (symbol, equation) in &self.definitions {
-                if needed[symbol.0 as usize] && !all.contains(equation) {
+                if needed[symbol.0 as usize] && known.insert(*equation) {
                     all.push(*equation);
                     waiting.push(*equation);
                 }

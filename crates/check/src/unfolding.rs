@@ -9,7 +9,8 @@ use std::rc::Rc;
 use lydian_base::{EntityId, SideTable};
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{
-    BlockId, Body, CType, Callee, ExprId, FuncId, Moment, Program, Stmt, StmtId, Type,
+    BinOp, BlockId, Body, CType, Callee, CastOp, Expr, ExprId, FuncId, Moment, Program, Stmt,
+    StmtId, Type,
 };
 
 use crate::document::Certificate;
@@ -80,9 +81,7 @@ impl<'a> Unfolding<'a> {
         for at in 0..self.instances.len() {
             let Some((caller, stmt)) = self.instances[at].call else { continue };
             let function = self.instances[at].function;
-            let others = self.instances[caller].callees.get(&stmt);
-            let same = |other: &usize| self.instances[*other].function == function;
-            if others.is_some_and(|others| others.iter().any(same)) {
+            if self.follows((caller, stmt), function) {
                 return Err(Fault::form("a call has two instances of one function"));
             }
             self.instances[caller].callees.entry(stmt).or_default().push(at);
@@ -184,6 +183,12 @@ impl<'a> Unfolding<'a> {
         Ok(())
     }
 
+    /// Whether a call is followed to a function.
+    pub(crate) fn follows(&self, (caller, stmt): (usize, StmtId), function: FuncId) -> bool {
+        let mut callees = self.instances[caller].callees.get(&stmt).into_iter().flatten();
+        callees.any(|callee| self.instances[*callee].function == function)
+    }
+
     /// The nodes that control may go to from a node.
     pub(crate) fn successors(&self, node: usize) -> Vec<usize> {
         let content = &self.nodes[node];
@@ -264,6 +269,38 @@ impl<'a> Unfolding<'a> {
             }
         }
         false
+    }
+
+    /// The number of an expression that is a constant.
+    pub(crate) fn constant(&self, instance: usize, expr: ExprId) -> Option<u64> {
+        match self.instances[instance].body.exprs[expr] {
+            Expr::Const(_, value) => u64::try_from(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// The pointer and the distance of a number that is a moved address, as in `(uintptr_t)p + 8`.
+    pub(crate) fn moved_address(&self, instance: usize, number: ExprId) -> Option<(ExprId, i64)> {
+        let content = &self.instances[instance];
+        let exprs = &content.body.exprs;
+        let (mut at, mut distance) = (number, 0_i64);
+        loop {
+            match exprs[at] {
+                Expr::Cast(CastOp::Bits, Type::Int(64), pointer)
+                    if content.types[pointer] == Type::Ptr =>
+                {
+                    return Some((pointer, distance));
+                }
+                Expr::Binary(op @ (BinOp::AddU | BinOp::SubU), a, b) => {
+                    let Expr::Const(Type::Int(64), by) = exprs[b] else { return None };
+                    let by = by as i64;
+                    let by = if op == BinOp::AddU { Some(by) } else { by.checked_neg() };
+                    distance = distance.checked_add(by?)?;
+                    at = a;
+                }
+                _ => return None,
+            }
+        }
     }
 
     /// The node that executes a statement of an instance.

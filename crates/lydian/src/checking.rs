@@ -81,17 +81,17 @@ impl Checks {
         let solver = Solver::find(request.solver.as_deref(), request.time);
         let solver = solver.map_err(|error| solver_error(&error))?;
         let files = files_of(&request.paths)?;
-        if let [file] = &files[..]
-            && let Err(error @ DocumentError::Access(..)) = Document::read(file)
-        {
-            return Err(Error::source("certificate", error.to_string()));
-        }
+        let is_only = files.len() == 1;
         let mut certificates = Vec::new();
         for file in files {
             if cancel.is_cancelled() {
                 break;
             }
-            certificates.push(checked(file, &solver));
+            let document = Document::read(&file);
+            if let (true, Err(error @ DocumentError::Access(..))) = (is_only, &document) {
+                return Err(Error::source("certificate", error.to_string()));
+            }
+            certificates.push(checked(file, document, &solver));
         }
         Ok(Self { solver: solver.program().display().to_string(), certificates })
     }
@@ -102,7 +102,11 @@ fn solver_error(error: &SolverError) -> Error {
 }
 
 /// The check of one certificate. What goes wrong with it is its result, so that the others have theirs.
-fn checked(file: PathBuf, solver: &Solver) -> CertificateCheck {
+fn checked(
+    file: PathBuf,
+    document: Result<Document, DocumentError>,
+    solver: &Solver,
+) -> CertificateCheck {
     let without = |file: PathBuf, result: CheckResult| CertificateCheck {
         file,
         goal: None,
@@ -110,7 +114,7 @@ fn checked(file: PathBuf, solver: &Solver) -> CertificateCheck {
         conditions: 0,
         seconds: 0.0,
     };
-    let document = match Document::read(&file) {
+    let document = match document {
         Ok(document) => document,
         Err(error) => return without(file, CheckResult::IllFormed(error.to_string())),
     };

@@ -201,9 +201,9 @@ impl Parts for View<'_, '_, '_> {
         let distance = machine.terms.arithmetic("bvmul", index, period);
         let distance = machine.terms.add(distance, offset);
         let ghost = self.state.values.get(&Key::Ghost(part)).copied();
-        match (machine.scene.objects.all[object].layout.clone(), ghost) {
+        match (&machine.scene.objects.all[object].layout, ghost) {
             (Layout::Array { grain, index_bits }, Some(array)) => {
-                machine.read_array(array.term, (grain, index_bits), distance, size)
+                machine.read_array(array.term, (*grain, *index_bits), distance, size)
             }
             _ => machine.read(self.state, object, distance, size),
         }

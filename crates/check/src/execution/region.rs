@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use lydian_ir::stmt::Terminator;
-use lydian_ir::{Callee, FuncId, Stmt, StmtId, SwitchCase};
+use lydian_ir::{Callee, Stmt, StmtId, SwitchCase};
 
 use crate::execution::CallSite;
 use crate::fault::Fault;
@@ -118,15 +118,8 @@ impl Machine<'_, '_> {
             exits.push((unfolding.entry_of(*callee), state));
         }
         let targets = self.scene.pointers.of(caller, *pointer);
-        let is_followed = |function: &FuncId| {
-            callees.iter().any(|callee| unfolding.instances[*callee].function == *function)
-        };
-        let mut left: Vec<FuncId> =
-            targets.functions.iter().copied().filter(|target| !is_followed(target)).collect();
+        let left = self.scene.not_followed((caller, stmt), targets);
         if targets.any || !left.is_empty() {
-            if targets.any {
-                left.extend(self.scene.program().addressed_functions());
-            }
             let site = CallSite { instance: caller, stmt, args, dst: *dst };
             self.call_unknown(&mut others, site, left);
             exits.push((next, others));

@@ -152,7 +152,7 @@ impl Draft<'_, '_> {
                 self.element(array, index, MOST_WRITES)
             }
             Node::Bin(op, a, b) => {
-                let operator = Operator::named(binary(op)?)?;
+                let operator = Operator::named(op.smt_name())?;
                 self.apply(operator, &[a, b])
             }
             Node::Ite(test, a, b) => {
@@ -229,37 +229,5 @@ fn unary(op: UnOp, width: u32) -> Option<Operator> {
         UnOp::FpFromSigned => Operator::FromSigned(width),
         UnOp::FpFromUnsigned => Operator::FromUnsigned(width),
         UnOp::ConstArray | UnOp::FpToBits | UnOp::FpToSigned | UnOp::FpToUnsigned => return None,
-    })
-}
-
-fn binary(op: BinOp) -> Option<&'static str> {
-    Some(match op {
-        BinOp::And => "and",
-        BinOp::Eq => "=",
-        BinOp::BvAnd => "bvand",
-        BinOp::BvOr => "bvor",
-        BinOp::BvXor => "bvxor",
-        BinOp::Add => "bvadd",
-        BinOp::Sub => "bvsub",
-        BinOp::Mul => "bvmul",
-        BinOp::UDiv => "bvudiv",
-        BinOp::URem => "bvurem",
-        BinOp::SDiv => "bvsdiv",
-        BinOp::SRem => "bvsrem",
-        BinOp::Shl => "bvshl",
-        BinOp::LShr => "bvlshr",
-        BinOp::AShr => "bvashr",
-        BinOp::Ult => "bvult",
-        BinOp::Slt => "bvslt",
-        BinOp::Concat => "concat",
-        BinOp::FpAdd => "fp.add",
-        BinOp::FpSub => "fp.sub",
-        BinOp::FpMul => "fp.mul",
-        BinOp::FpDiv => "fp.div",
-        BinOp::FpRem => "fp.rem",
-        BinOp::FpEq => "fp.eq",
-        BinOp::FpLt => "fp.lt",
-        BinOp::FpLe => "fp.leq",
-        BinOp::Select => return None,
     })
 }

@@ -158,6 +158,46 @@ impl BinOp {
         use BinOp::*;
         matches!(self, And | Eq | BvAnd | BvOr | BvXor | Add | Mul | FpAdd | FpMul | FpEq)
     }
+
+    /// Whether SMT-LIB's function has a rounding mode before its operands: to nearest, ties to even.
+    pub const fn rounds(self) -> bool {
+        use BinOp::*;
+        matches!(self, FpAdd | FpSub | FpMul | FpDiv)
+    }
+
+    /// SMT-LIB's name.
+    pub const fn smt_name(self) -> &'static str {
+        use BinOp::*;
+        match self {
+            And => "and",
+            Eq => "=",
+            BvAnd => "bvand",
+            BvOr => "bvor",
+            BvXor => "bvxor",
+            Add => "bvadd",
+            Sub => "bvsub",
+            Mul => "bvmul",
+            UDiv => "bvudiv",
+            URem => "bvurem",
+            SDiv => "bvsdiv",
+            SRem => "bvsrem",
+            Shl => "bvshl",
+            LShr => "bvlshr",
+            AShr => "bvashr",
+            Ult => "bvult",
+            Slt => "bvslt",
+            Concat => "concat",
+            Select => "select",
+            FpAdd => "fp.add",
+            FpSub => "fp.sub",
+            FpMul => "fp.mul",
+            FpDiv => "fp.div",
+            FpRem => "fp.rem",
+            FpEq => "fp.eq",
+            FpLt => "fp.lt",
+            FpLe => "fp.leq",
+        }
+    }
 }
 
 /// The operator and operands of a term.

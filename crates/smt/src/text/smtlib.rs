@@ -8,7 +8,7 @@
 
 use crate::terms::pool::TermPool;
 use crate::terms::sort::{FloatSort, Sort};
-use crate::terms::term::{BinOp, Node, Term, UnOp};
+use crate::terms::term::{Node, Term, UnOp};
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
 
@@ -146,7 +146,10 @@ fn body(pool: &TermPool, t: Term, node: Node, out: &mut String) {
             let text = unary(pool, op, a, t);
             write!(out, "{text}")
         }
-        Node::Bin(op, a, b) => write!(out, "({} {} {})", binary(op), r(a), r(b)),
+        Node::Bin(op, a, b) => {
+            let rounding = if op.rounds() { " RNE" } else { "" };
+            write!(out, "({}{rounding} {} {})", op.smt_name(), r(a), r(b))
+        }
         Node::Ite(a, b, c) => write!(out, "(ite {} {} {})", r(a), r(b), r(c)),
         Node::Store(a, b, c) => write!(out, "(store {} {} {})", r(a), r(b), r(c)),
         Node::Fma(a, b, c) => write!(out, "(fp.fma RNE {} {} {})", r(a), r(b), r(c)),
@@ -229,38 +232,6 @@ fn to_integer(f: FloatSort, w: u32, signed: bool, x: &str) -> String {
     let name = if signed { "fp.to_sbv" } else { "fp.to_ubv" };
     let top = bits_text(w, crate::terms::wide::Wide::from_u64(1).shl(w - 1, w));
     format!("(ite {fits} ((_ {name} {w}) RTZ {x}) {top})")
-}
-
-fn binary(op: BinOp) -> &'static str {
-    match op {
-        BinOp::And => "and",
-        BinOp::Eq => "=",
-        BinOp::BvAnd => "bvand",
-        BinOp::BvOr => "bvor",
-        BinOp::BvXor => "bvxor",
-        BinOp::Add => "bvadd",
-        BinOp::Sub => "bvsub",
-        BinOp::Mul => "bvmul",
-        BinOp::UDiv => "bvudiv",
-        BinOp::URem => "bvurem",
-        BinOp::SDiv => "bvsdiv",
-        BinOp::SRem => "bvsrem",
-        BinOp::Shl => "bvshl",
-        BinOp::LShr => "bvlshr",
-        BinOp::AShr => "bvashr",
-        BinOp::Ult => "bvult",
-        BinOp::Slt => "bvslt",
-        BinOp::Concat => "concat",
-        BinOp::Select => "select",
-        BinOp::FpAdd => "fp.add RNE",
-        BinOp::FpSub => "fp.sub RNE",
-        BinOp::FpMul => "fp.mul RNE",
-        BinOp::FpDiv => "fp.div RNE",
-        BinOp::FpRem => "fp.rem",
-        BinOp::FpEq => "fp.eq",
-        BinOp::FpLt => "fp.lt",
-        BinOp::FpLe => "fp.leq",
-    }
 }
 
 #[cfg(test)]
