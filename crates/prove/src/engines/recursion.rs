@@ -198,19 +198,11 @@ impl Work<'_, '_> {
         let (recursive, limits) = (self.recursive, &self.schedule.limits);
         let proofs = Proofs { recursive, verdicts: &self.verdicts, limits };
         let contracts = reduced(pool, solver, proofs, self.contracts);
-        let why = match self.schedule.limits.expired() {
-            true => "out of time",
-            false => "no engine found an answer",
-        };
-        let unknown = |goal: &GoalId| Verdict {
-            goal: *goal,
-            decision: Decision::Unknown(why.to_owned()),
-            engine: "none",
-        };
+        let is_late = self.schedule.limits.expired();
         let verdicts = self.verdicts.into_iter().zip(self.doubtful).zip(goals);
         let verdicts = verdicts
             .map(|((verdict, doubtful), goal)| {
-                verdict.or(doubtful).unwrap_or_else(|| unknown(goal))
+                verdict.or(doubtful).unwrap_or_else(|| Verdict::open(*goal, is_late))
             })
             .collect();
         let system = contracts.close(pool, recursive);
