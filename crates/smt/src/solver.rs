@@ -42,6 +42,17 @@ impl Limits {
         self.interrupt.as_ref().is_some_and(|i| i.load(Ordering::Relaxed))
     }
 
+    /// Whether the whole run is out of time, or was told to stop.
+    pub fn expired(&self) -> bool {
+        self.interrupted() || self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// The same limits for so much of the time that is left to the whole run.
+    pub fn within(&self, time: Duration) -> Limits {
+        let end = Instant::now() + time;
+        Limits { end: Some(self.end.map_or(end, |outer| outer.min(end))), ..self.clone() }
+    }
+
     /// The moment at which a query that starts now is out of time.
     pub fn deadline(&self) -> Option<Instant> {
         let own = self.time.map(|t| Instant::now() + t);

@@ -88,6 +88,19 @@ impl Machine<'_, '_> {
         })
     }
 
+    /// Sets a slot to a value that may have another sort; to none for any value.
+    pub(crate) fn set_coerced(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        slot: SlotId,
+        value: Option<Term>,
+    ) {
+        let sort = self.analysed.slots.all[slot].sort;
+        let value = value.map(|value| self.coerced(pool, value, sort));
+        state.set(slot, value);
+    }
+
     /// A symbol for any value of a slot.
     pub(crate) fn any_value(&self, pool: &mut TermPool, slot: SlotId) -> Term {
         let slot = &self.analysed.slots.all[slot];

@@ -1,7 +1,6 @@
 //! The request for an encoding.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use lydian_ir::{FuncId, Program};
 use lydian_objective::hyper::SequenceId;
@@ -35,9 +34,7 @@ pub struct EncodeRequest<'a> {
 impl EncodeRequest<'_> {
     /// Fails where the time is over.
     pub(crate) fn check_time(&self) -> Result<(), EncodeError> {
-        let Some(time) = self.time else { return Ok(()) };
-        let is_over = time.end.is_some_and(|end| Instant::now() >= end);
-        match is_over || time.interrupted() {
+        match self.time.is_some_and(Limits::expired) {
             true => Err(EncodeError::OutOfTime),
             false => Ok(()),
         }

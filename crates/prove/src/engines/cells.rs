@@ -284,20 +284,16 @@ mod tests {
     use super::*;
     use crate::engines::certificate::Argument;
     use crate::engines::schedule::{Decision, Schedule, decide};
-    use crate::engines::slicing::Slice;
-    use crate::engines::testing::search::{reachable, value};
-    use crate::engines::testing::{Fixture, random, solver};
+    use crate::engines::testing::search::value;
+    use crate::engines::testing::{Fixture, random_slice, solver};
     use crate::system::{Approach, Goal, Point, Transition, Variable};
 
     #[test]
     fn formulas_of_random_systems_hold_in_all_states_for_each_index() {
         let (mut held, mut proved) = (0, 0);
         for seed in 8000..8200 {
-            let mut fixture = random(seed);
+            let (mut fixture, reached) = random_slice(seed);
             let goals = fixture.goals();
-            let slice = Slice::new(&mut fixture.pool, &fixture.system, &goals);
-            let mut fixture = Fixture { pool: fixture.pool, system: slice.system };
-            let reached = reachable(&mut fixture);
             let Fixture { pool, system } = &mut fixture;
             let (mut solver, limits) = (solver(), Limits::none());
             let mut queries = Queries::new(pool, &mut solver, &limits, Duration::from_secs(9));

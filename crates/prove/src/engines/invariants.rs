@@ -177,24 +177,8 @@ mod tests {
     use super::*;
     use crate::engines::induction::Induction;
     use crate::engines::sampling::Samples;
-    use crate::engines::slicing::Slice;
-    use crate::engines::testing::search::{Reachable, reachable, value};
-    use crate::engines::testing::{Fixture, random, solver, system as parsed};
-
-    fn assert_hold(fixture: &Fixture, reached: &Reachable, invariants: &Invariants) {
-        let mut evaluator = Evaluator::new();
-        let symbols: Vec<Term> = fixture.system.symbols().collect();
-        for (point, state) in &reached.states {
-            let values = symbols.iter().zip(state);
-            let of =
-                |(symbol, bits): (&Term, &u64)| (*symbol, value(fixture.pool.sort(*symbol), *bits));
-            let model = Model::from_values(values.map(of).collect());
-            for formula in &invariants[point.index()] {
-                let text = fixture.pool.show(*formula);
-                assert!(evaluator.holds(&fixture.pool, &model, *formula), "{text}");
-            }
-        }
-    }
+    use crate::engines::testing::search::{reachable, value};
+    use crate::engines::testing::{Fixture, random_slice, solver, system as parsed};
 
     #[test]
     fn equations_that_follow_from_those_left_out_are_asked_about_again() {
@@ -219,18 +203,15 @@ mod tests {
         let columns = columns(queries.pool, system, true).remove(0);
         let found = equations(&mut queries, system, &samples, &none, &columns);
         assert!(!found[point.index()].is_empty());
-        assert_hold(&fixture, &reached, &found);
+        reached.assert_hold(&fixture, &found);
     }
 
     #[test]
     fn invariants_of_random_systems_hold_in_all_states_and_induction_by_them_is_right() {
         let (mut found, mut proved) = (0, 0);
         for seed in 6000..6150 {
-            let mut fixture = random(seed);
+            let (mut fixture, reached) = random_slice(seed);
             let goals = fixture.goals();
-            let slice = Slice::new(&mut fixture.pool, &fixture.system, &goals);
-            let mut fixture = Fixture { pool: fixture.pool, system: slice.system };
-            let reached = reachable(&mut fixture);
             let Fixture { pool, system } = &mut fixture;
             let (mut solver, limits) = (solver(), Limits::none());
             let mut queries = Queries::new(pool, &mut solver, &limits, Duration::from_secs(9));
@@ -254,7 +235,7 @@ mod tests {
                 }
             }
             found += invariants.iter().map(Vec::len).sum::<usize>();
-            assert_hold(&fixture, &reached, &invariants);
+            reached.assert_hold(&fixture, &invariants);
         }
         assert!(found > 300 && proved > 100, "{found} invariants, {proved} proofs");
     }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lydian_smt::{Answer, Limits, Model, Solver, Term, TermPool};
 
@@ -35,10 +35,7 @@ impl<'a> Queries<'a> {
 
     /// The same for a share of the time that is left.
     pub(crate) fn within(&mut self, time: Duration) -> Queries<'_> {
-        let end = Instant::now() + time;
-        let end = self.limits.end.map_or(end, |outer| outer.min(end));
-        let limits = Limits { end: Some(end), ..self.limits.clone() };
-        let products = self.products.clone();
+        let (limits, products) = (self.limits.within(time), self.products.clone());
         let most = self.most.min(time);
         Queries { pool: self.pool, solver: self.solver, limits, most, products }
     }
@@ -52,7 +49,7 @@ impl<'a> Queries<'a> {
 
     /// Whether the time is over, or the run was told to stop.
     pub(crate) fn expired(&self) -> bool {
-        self.limits.interrupted() || self.limits.end.is_some_and(|end| Instant::now() >= end)
+        self.limits.expired()
     }
 
     /// Whether all assumptions hold in some model.

@@ -13,9 +13,9 @@ mod induction;
 mod reduction;
 mod walks;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use lydian_smt::{Limits, Solver, TermPool};
+use lydian_smt::{Solver, TermPool};
 
 use crate::engines::queries::Queries;
 use crate::engines::recursion::candidates::{Forms, candidates};
@@ -79,15 +79,11 @@ pub fn decide_recursive(
         work.ask(pool, (goals, solver), (share, round));
         round += 1;
         share = share.saturating_mul(schedule.growth);
-        if work.is_over(round) || expired(&schedule.limits) || round >= schedule.rounds {
+        if work.is_over(round) || schedule.limits.expired() || round >= schedule.rounds {
             break;
         }
     }
     work.decided(pool, goals, solver)
-}
-
-fn expired(limits: &Limits) -> bool {
-    limits.interrupted() || limits.end.is_some_and(|end| Instant::now() >= end)
 }
 
 /// A run with the values of all inputs: those that calls read are in no condition.
@@ -202,19 +198,11 @@ impl Work<'_, '_> {
         let (recursive, limits) = (self.recursive, &self.schedule.limits);
         let proofs = Proofs { recursive, verdicts: &self.verdicts, limits };
         let contracts = reduced(pool, solver, proofs, self.contracts);
-        let why = match expired(&self.schedule.limits) {
-            true => "out of time",
-            false => "no engine found an answer",
-        };
-        let unknown = |goal: &GoalId| Verdict {
-            goal: *goal,
-            decision: Decision::Unknown(why.to_owned()),
-            engine: "none",
-        };
+        let is_late = self.schedule.limits.expired();
         let verdicts = self.verdicts.into_iter().zip(self.doubtful).zip(goals);
         let verdicts = verdicts
             .map(|((verdict, doubtful), goal)| {
-                verdict.or(doubtful).unwrap_or_else(|| unknown(goal))
+                verdict.or(doubtful).unwrap_or_else(|| Verdict::open(*goal, is_late))
             })
             .collect();
         let system = contracts.close(pool, recursive);

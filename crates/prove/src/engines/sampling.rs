@@ -236,19 +236,15 @@ mod tests {
     use lydian_smt::Limits;
 
     use super::*;
-    use crate::engines::slicing::Slice;
-    use crate::engines::testing::search::{bits, reachable};
-    use crate::engines::testing::{Fixture, random, solver};
+    use crate::engines::testing::search::bits;
+    use crate::engines::testing::{Fixture, random_slice, solver};
 
     #[test]
     fn states_that_are_seen_are_reachable_and_many_reachable_ones_are_seen() {
         let (mut all, mut seen) = (0, 0);
         for seed in 5000..5100 {
-            let mut fixture = random(seed);
+            let (mut fixture, reached) = random_slice(seed);
             let goals = fixture.goals();
-            let slice = Slice::new(&mut fixture.pool, &fixture.system, &goals);
-            let mut fixture = Fixture { pool: fixture.pool, system: slice.system };
-            let reached = reachable(&mut fixture);
             let Fixture { pool, system } = &mut fixture;
             let (mut solver, limits) = (solver(), Limits::none());
             let queries = Queries::new(pool, &mut solver, &limits, Duration::from_secs(9));

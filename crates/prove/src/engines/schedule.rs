@@ -91,6 +91,19 @@ pub struct Verdict {
     pub engine: &'static str,
 }
 
+impl Verdict {
+    /// That of no engine, for a reason.
+    fn unknown(goal: GoalId, why: &str) -> Self {
+        Self { goal, decision: Decision::Unknown(why.to_owned()), engine: "none" }
+    }
+
+    /// That about a goal which all engines left open, perhaps since the time was over.
+    pub(crate) fn open(goal: GoalId, is_late: bool) -> Self {
+        let why = if is_late { "out of time" } else { "no engine found an answer" };
+        Self::unknown(goal, why)
+    }
+}
+
 /// Decides goals of a system, in their order.
 pub fn decide(
     pool: &mut TermPool,
@@ -99,16 +112,9 @@ pub fn decide(
     solver: &mut dyn Solver,
     schedule: &Schedule,
 ) -> Vec<Verdict> {
-    let unknown = |why: &str| {
-        let of = |goal: &GoalId| Verdict {
-            goal: *goal,
-            decision: Decision::Unknown(why.to_owned()),
-            engine: "none",
-        };
-        goals.iter().map(of).collect::<Vec<Verdict>>()
-    };
     if system.transitions.iter().any(|transition| transition.to == system.entry) {
-        return unknown("a transition leads to the entry");
+        let why = "a transition leads to the entry";
+        return goals.iter().map(|goal| Verdict::unknown(*goal, why)).collect();
     }
     let slice = Slice::new(pool, system, goals);
     let mut queries = Queries::new(pool, solver, &schedule.limits, schedule.query);
@@ -123,9 +129,11 @@ pub fn decide(
         share = share.saturating_mul(schedule.growth);
         rounds += 1;
     }
-    let why = if queries.expired() { "out of time" } else { "no engine found an answer" };
-    let decided = session.decided.into_iter();
-    decided.zip(unknown(why)).map(|(decided, unknown)| decided.unwrap_or(unknown)).collect()
+    let decided = session.decided.into_iter().zip(goals);
+    let is_late = queries.expired();
+    decided
+        .map(|(decided, goal)| decided.unwrap_or_else(|| Verdict::open(*goal, is_late)))
+        .collect()
 }
 
 /// The engines at work on the goals of one slice.
@@ -195,29 +203,40 @@ impl<'s> Session<'s> {
         self.decided[goal.index()] = Some(verdict);
     }
 
-    fn note_unreachable(
-        &mut self,
-        goal: GoalId,
+    /// The decision that a goal is out of reach.
+    fn unreachable(
+        &self,
         (depth, argument): (usize, Argument),
         invariants: &Invariants,
-        engine: &'static str,
-    ) {
+    ) -> Decision {
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
-        let certificate = self.slice.certificate(depth, argument, invariants);
-        self.note(goal, Decision::Unreachable(certificate), engine);
+        Decision::Unreachable(self.slice.certificate(depth, argument, invariants))
     }
 
-    /// Notes that invariants exclude a goal, as far as they are needed.
-    fn note_excluded(
-        &mut self,
+    /// The decision that invariants exclude a goal, by those that are needed.
+    fn excluded(
+        &self,
         queries: &mut Queries<'_>,
         goal: GoalId,
         invariants: &Invariants,
-        engine: &'static str,
-    ) {
+    ) -> Decision {
         let mut queries = queries.at_most(MINIMISATION);
         let needed = needed(&mut queries, &self.slice.system, goal, invariants);
-        self.note_unreachable(goal, (1, Argument::Induction), &needed, engine);
+        self.unreachable((1, Argument::Induction), &needed)
+    }
+
+    /// The same by induction over some states; with invariants only if it needs them.
+    fn excluded_by_window(
+        &self,
+        queries: &mut Queries<'_>,
+        goal: GoalId,
+        depth: usize,
+    ) -> Decision {
+        let none = vec![Vec::new(); self.slice.system.points.len()];
+        let mut alone = Induction::new(&self.slice.system, &none);
+        let is_alone = alone.step(&mut queries.at_most(MINIMISATION), goal, depth);
+        let needed = if is_alone { &none } else { &self.invariants };
+        self.unreachable((depth, Argument::Induction), needed)
     }
 
     /// Notes a run, if it is one of the whole system.
@@ -243,7 +262,8 @@ impl<'s> Session<'s> {
         for goal in self.open() {
             if self.slice.system.goals[goal].approaches.is_empty() {
                 let none = vec![Vec::new(); self.slice.system.points.len()];
-                self.note_unreachable(goal, (1, Argument::Induction), &none, "slicing");
+                let decision = self.unreachable((1, Argument::Induction), &none);
+                self.note(goal, decision, "slicing");
             }
         }
     }
@@ -314,7 +334,8 @@ impl<'s> Session<'s> {
         for goal in self.open() {
             if self.clear[goal.index()] >= depth {
                 let none = vec![Vec::new(); self.slice.system.points.len()];
-                self.note_unreachable(goal, (depth, Argument::Exhaustion), &none, "unrolling");
+                let decision = self.unreachable((depth, Argument::Exhaustion), &none);
+                self.note(goal, decision, "unrolling");
             }
         }
     }
@@ -459,16 +480,11 @@ impl<'s> Session<'s> {
                 return;
             }
             if self.clear[goal.index()] >= depth && induction.step(queries, goal, depth) {
-                let invariants = self.invariants.clone();
-                if depth == 1 {
-                    self.note_excluded(queries, goal, &invariants, engine);
-                } else {
-                    let none = vec![Vec::new(); self.slice.system.points.len()];
-                    let mut alone = Induction::new(&self.slice.system, &none);
-                    let alone = alone.step(&mut queries.at_most(MINIMISATION), goal, depth);
-                    let needed = if alone { none } else { invariants };
-                    self.note_unreachable(goal, (depth, Argument::Induction), &needed, engine);
-                }
+                let decision = match depth {
+                    1 => self.excluded(queries, goal, &self.invariants),
+                    _ => self.excluded_by_window(queries, goal, depth),
+                };
+                self.note(goal, decision, engine);
             }
         }
     }
@@ -499,7 +515,8 @@ impl<'s> Session<'s> {
                 Outcome::Unreachable(lemmas) => {
                     let mut all = self.invariants.clone();
                     extend(&mut all, lemmas);
-                    self.note_excluded(queries, goal, &all, "refinement");
+                    let decision = self.excluded(queries, goal, &all);
+                    self.note(goal, decision, "refinement");
                 }
                 Outcome::Open => {}
             }

@@ -9,6 +9,8 @@ use lydian_smt::{
     Answer, ChainConfig, Limits, Reason, Solver, Sort, Term, TermPool, Z3Use, standard_chain,
 };
 
+use crate::engines::slicing::Slice;
+use crate::engines::testing::search::{Reachable, reachable};
 use crate::system::{Approach, Goal, GoalId, Point, PointId, System, Transition, Variable};
 
 /// A system with its pool.
@@ -122,6 +124,16 @@ pub(crate) fn random(seed: u64) -> Fixture {
         inexact: Vec::new(),
     };
     Fixture { pool, system }
+}
+
+/// The slice of a random system for all goals, and everything that runs of it reach.
+pub(crate) fn random_slice(seed: u64) -> (Fixture, Reachable) {
+    let Fixture { mut pool, system } = random(seed);
+    let goals: Vec<GoalId> = system.goals.ids().collect();
+    let Slice { system, .. } = Slice::new(&mut pool, &system, &goals);
+    let mut fixture = Fixture { pool, system };
+    let reached = reachable(&mut fixture);
+    (fixture, reached)
 }
 
 /// Makes random terms.

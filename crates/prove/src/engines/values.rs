@@ -382,9 +382,7 @@ mod tests {
     use lydian_smt::Limits;
 
     use super::*;
-    use crate::engines::slicing::Slice;
-    use crate::engines::testing::search::{reachable, value};
-    use crate::engines::testing::{Fixture, random, solver};
+    use crate::engines::testing::{Fixture, random_slice, solver};
 
     /// The formulas for a system, with the number of variables that were watched at the end.
     fn found(fixture: &mut Fixture) -> (Option<Invariants>, usize) {
@@ -402,25 +400,9 @@ mod tests {
     fn all_states_of_random_systems_have_combinations_that_are_found() {
         let mut held = 0;
         for seed in 7000..7150 {
-            let mut fixture = random(seed);
-            let goals = fixture.goals();
-            let slice = Slice::new(&mut fixture.pool, &fixture.system, &goals);
-            let mut fixture = Fixture { pool: fixture.pool, system: slice.system };
-            let reached = reachable(&mut fixture);
+            let (mut fixture, reached) = random_slice(seed);
             let (Some(found), _) = found(&mut fixture) else { continue };
-            let symbols: Vec<Term> = fixture.system.symbols().collect();
-            let mut evaluator = Evaluator::new();
-            for (point, state) in &reached.states {
-                let values = symbols
-                    .iter()
-                    .zip(state)
-                    .map(|(symbol, bits)| (*symbol, value(fixture.pool.sort(*symbol), *bits)));
-                let model = Model::from_values(values.collect());
-                for formula in &found[point.index()] {
-                    assert!(evaluator.holds(&fixture.pool, &model, *formula), "seed {seed}");
-                    held += 1;
-                }
-            }
+            held += reached.assert_hold(&fixture, &found);
         }
         assert!(held > 300, "{held}");
     }

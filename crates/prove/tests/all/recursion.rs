@@ -5,12 +5,11 @@ mod random_programs;
 use std::time::Duration;
 
 use lydian_ir::Program;
-use lydian_prove::Semantics;
-use lydian_prove::encode::{EncodeLimits, EncodeRequest, Encoded, Goals, Rules, encode};
+use lydian_prove::encode::Encoded;
 use lydian_prove::engines::{Decided, Decision, Recursive, Schedule, decide_recursive};
 use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 
-use crate::encoding::common::load;
+use crate::encoding::common::{encoded, load};
 
 /// What all programs begin with.
 const HEAD: &str = "
@@ -29,17 +28,7 @@ enum Found {
 
 /// A program's system, decided, with all certificates checked.
 fn decided(pool: &mut TermPool, program: &Program, rounds: u32) -> (Encoded, Decided) {
-    let request = EncodeRequest {
-        program,
-        entry: program.function_named("main").expect("main"),
-        whole: true,
-        goals: Goals { errors: true, ..Goals::default() },
-        semantics: Semantics::default(),
-        rules: Rules { allocation_succeeds: true, ..Rules::default() },
-        limits: EncodeLimits::default(),
-        time: None,
-    };
-    let encoded = encode(pool, &request).unwrap_or_else(|error| panic!("{error}"));
+    let encoded = encoded(pool, program, "main");
     let mut solver = standard_chain(&ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() });
     let recursive = Recursive { system: &encoded.system, calls: &encoded.calls };
     let goals: Vec<_> = encoded.system.goals.ids().collect();

@@ -19,10 +19,59 @@ pub(crate) enum Range {
     Truth { no: bool, yes: bool },
     /// Words from the first to the last, as unsigned numbers.
     Word { low: u64, high: u64 },
-    /// Floats from the first to the last; none if the first is greater. And whether it may be NaN.
-    Float { low: f64, high: f64, nan: bool },
+    /// Floats.
+    Float(Floats),
     /// Anything.
     Any,
+}
+
+/// Floats from the first to the last; none if the first is greater. And NaN, if that is possible.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Floats {
+    low: f64,
+    high: f64,
+    nan: bool,
+}
+
+impl Floats {
+    /// None, or only NaN.
+    const fn none(nan: bool) -> Self {
+        Self { low: f64::INFINITY, high: f64::NEG_INFINITY, nan }
+    }
+
+    /// All but perhaps NaN.
+    const fn all(nan: bool) -> Self {
+        Self { low: f64::NEG_INFINITY, high: f64::INFINITY, nan }
+    }
+
+    fn is_empty(self) -> bool {
+        self.low > self.high
+    }
+
+    fn has_zero(self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+
+    fn has_infinity(self) -> bool {
+        self.low.is_infinite() || self.high.is_infinite()
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            nan: self.nan | other.nan,
+        }
+    }
+
+    /// The results of an operation on the ends.
+    fn of_ends(self, other: Self, op: impl Fn(f64, f64) -> f64) -> Self {
+        let pairs = [(self.low, other.low), (self.low, other.high)];
+        let pairs = pairs.into_iter().chain([(self.high, other.low), (self.high, other.high)]);
+        let ends = pairs.map(|(x, y)| op(x, y));
+        let none = Self::none(self.nan | other.nan);
+        ends.fold(none, |all, end| all.join(Self { low: end, high: end, nan: false }))
+    }
 }
 
 use Range::{Any, Float, Truth, Word};
@@ -38,7 +87,7 @@ fn all(sort: Sort) -> Range {
     match sort {
         Sort::Bool => UNKNOWN,
         Sort::BitVec(width) if width <= 64 => Word { low: 0, high: ones(width) },
-        Sort::Float(_) => Float { low: f64::NEG_INFINITY, high: f64::INFINITY, nan: true },
+        Sort::Float(_) => Float(Floats::all(true)),
         _ => Any,
     }
 }
@@ -52,31 +101,26 @@ fn bits_of(sort: FloatSort, value: f64) -> u64 {
 }
 
 /// The floats with patterns from one to another.
-fn of_patterns(sort: FloatSort, low: u64, high: u64) -> Range {
-    let (sign, infinity) = (sort.sign_mask(), sort.infinity_bits());
-    // Patterns without a sign, up to infinity: those of one half, and whether some are NaN.
-    let half = |from: u64, to: u64| (from <= infinity).then(|| (from, to.min(infinity)));
-    let mut found = Float { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: false };
-    let mut add = |more: Range| found = join(found, more);
+fn of_patterns(sort: FloatSort, low: u64, high: u64) -> Floats {
+    let sign = sort.sign_mask();
+    let mut found = Floats::none(false);
     if low < sign {
-        let to = high.min(sign - 1);
-        if let Some((from, end)) = half(low, to) {
-            add(Float { low: value_of(sort, from), high: value_of(sort, end), nan: false });
-        }
-        if to > infinity {
-            add(Float { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: true });
-        }
+        found = found.join(of_magnitudes(sort, low, high.min(sign - 1)));
     }
     if high >= sign {
-        let (from, to) = (low.max(sign) - sign, high - sign);
-        if let Some((start, end)) = half(from, to) {
-            add(Float { low: -value_of(sort, end), high: -value_of(sort, start), nan: false });
-        }
-        if to > infinity {
-            add(Float { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: true });
-        }
+        let Floats { low, high, nan } = of_magnitudes(sort, low.max(sign) - sign, high - sign);
+        found = found.join(Floats { low: -high, high: -low, nan });
     }
     found
+}
+
+/// The same without signs.
+fn of_magnitudes(sort: FloatSort, low: u64, high: u64) -> Floats {
+    let (infinity, nan) = (sort.infinity_bits(), high > sort.infinity_bits());
+    if low > infinity {
+        return Floats::none(nan);
+    }
+    Floats { low: value_of(sort, low), high: value_of(sort, high.min(infinity)), nan }
 }
 
 /// The values of both.
@@ -86,9 +130,7 @@ fn join(a: Range, b: Range) -> Range {
         (Word { low, high }, Word { low: l, high: h }) => {
             Word { low: low.min(l), high: high.max(h) }
         }
-        (Float { low, high, nan }, Float { low: l, high: h, nan: n }) => {
-            Float { low: low.min(l), high: high.max(h), nan: nan | n }
-        }
+        (Float(a), Float(b)) => Float(a.join(b)),
         _ => Any,
     }
 }
@@ -171,7 +213,7 @@ impl Boxes {
             Node::Bool(is) => truth(!is, is),
             Node::Bits(bits) => Word { low: bits, high: bits },
             Node::Float(bits) => match sort {
-                Sort::Float(format) => of_patterns(format, bits, bits),
+                Sort::Float(format) => Float(of_patterns(format, bits, bits)),
                 _ => Any,
             },
             Node::Un(op, _) => unary(op, sort_of(0), sort, of(0)),
@@ -197,7 +239,7 @@ fn of_variable(sort: Sort, low: u64, high: u64) -> Range {
     match sort {
         Sort::Bool => truth(low == 0, high == 1),
         Sort::BitVec(width) if width <= 64 => Word { low, high },
-        Sort::Float(format) => of_patterns(format, low, high),
+        Sort::Float(format) => Float(of_patterns(format, low, high)),
         _ => Any,
     }
 }
@@ -206,23 +248,23 @@ fn unary(op: UnOp, from: Sort, to: Sort, a: Range) -> Range {
     if let (Word { low, high }, true) = (a, from.is_small() && to.is_small())
         && low == high
     {
-        return of_variable_point(to, semantics::unary(op, from, to, low));
+        return of_point(to, semantics::unary(op, from, to, low));
     }
     match (op, a) {
         (UnOp::Not, Truth { no, yes }) => truth(yes, no),
         (UnOp::ZExt, Word { .. }) if to.is_small() => a,
         (UnOp::FpFromBits, Word { low, high }) => match to {
-            Sort::Float(format) => of_patterns(format, low, high),
+            Sort::Float(format) => Float(of_patterns(format, low, high)),
             _ => Any,
         },
         (UnOp::FpFromUnsigned, Word { low, high }) => converted(to, low, high, false, from),
         (UnOp::FpFromSigned, Word { low, high }) => converted(to, low, high, true, from),
-        (_, Float { low, high, nan }) => float_unary(op, from, to, (low, high, nan)),
+        (_, Float(floats)) => float_unary(op, from, to, floats),
         _ => all(to),
     }
 }
 
-fn of_variable_point(sort: Sort, bits: u64) -> Range {
+fn of_point(sort: Sort, bits: u64) -> Range {
     of_variable(sort, bits, bits)
 }
 
@@ -234,37 +276,34 @@ fn converted(to: Sort, low: u64, high: u64, signed: bool, from: Sort) -> Range {
         true => fp::from_signed(format, i128::from(semantics::signed(bits, from.width()))),
         false => fp::from_unsigned(format, u128::from(bits)),
     };
-    if negative(low) != negative(high) {
-        return Float {
-            low: value_of(format, number(1 << (from.width() - 1))),
-            high: value_of(format, number(ones(from.width()) >> 1)),
-            nan: false,
-        };
-    }
-    Float { low: value_of(format, number(low)), high: value_of(format, number(high)), nan: false }
+    let (least, most) = match negative(low) == negative(high) {
+        true => (low, high),
+        false => (1 << (from.width() - 1), ones(from.width()) >> 1),
+    };
+    let end = |bits: u64| value_of(format, number(bits));
+    Float(Floats { low: end(least), high: end(most), nan: false })
 }
 
-fn float_unary(op: UnOp, from: Sort, to: Sort, (low, high, nan): (f64, f64, bool)) -> Range {
+fn float_unary(op: UnOp, from: Sort, to: Sort, floats: Floats) -> Range {
     let Sort::Float(format) = from else { return all(to) };
-    let is_empty = low > high;
+    let Floats { low, high, nan } = floats;
+    let is_empty = floats.is_empty();
     let map = |to: FloatSort, of: &dyn Fn(u64) -> u64| {
         if is_empty {
-            return Float { low, high, nan };
+            return Float(floats);
         }
         let end = |x: f64| value_of(to, of(bits_of(format, x)));
-        Float { low: end(low), high: end(high), nan }
+        Float(Floats { low: end(low), high: end(high), nan })
     };
     match op {
-        UnOp::FpNeg => Float { low: -high, high: -low, nan },
-        UnOp::FpAbs if is_empty || low >= 0.0 => Float { low, high, nan },
-        UnOp::FpAbs if high <= 0.0 => Float { low: -high, high: -low, nan },
-        UnOp::FpAbs => Float { low: 0.0, high: high.max(-low), nan },
-        UnOp::FpSqrt if !is_empty && high < 0.0 => {
-            Float { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: true }
-        }
+        UnOp::FpNeg => Float(Floats { low: -high, high: -low, nan }),
+        UnOp::FpAbs if is_empty || low >= 0.0 => Float(floats),
+        UnOp::FpAbs if high <= 0.0 => Float(Floats { low: -high, high: -low, nan }),
+        UnOp::FpAbs => Float(Floats { low: 0.0, high: high.max(-low), nan }),
+        UnOp::FpSqrt if !is_empty && high < 0.0 => Float(Floats::none(true)),
         UnOp::FpSqrt if !is_empty && low < 0.0 => {
             let end = value_of(format, fp::sqrt(format, bits_of(format, high.max(0.0))));
-            Float { low: 0.0, high: end, nan: true }
+            Float(Floats { low: 0.0, high: end, nan: true })
         }
         UnOp::FpSqrt => map(format, &|x| fp::sqrt(format, x)),
         UnOp::FpRound(mode) => map(format, &|x| fp::round_to_integral(format, mode, x)),
@@ -274,10 +313,10 @@ fn float_unary(op: UnOp, from: Sort, to: Sort, (low, high, nan): (f64, f64, bool
         },
         UnOp::FpIsNan => truth(!is_empty, nan),
         UnOp::FpIsInf => {
-            let some = !is_empty && (low.is_infinite() || high.is_infinite());
-            truth(nan || low.is_finite() || high.is_finite() || low != high, some)
+            let is_finite = low.is_finite() || high.is_finite();
+            truth(nan || is_finite || low != high, !is_empty && floats.has_infinity())
         }
-        UnOp::FpToSigned | UnOp::FpToUnsigned => to_word(op, format, to, (low, high, nan)),
+        UnOp::FpToSigned | UnOp::FpToUnsigned => to_word(op, format, to, floats),
         UnOp::FpToBits if low == high && low != 0.0 && !nan => {
             let bits = bits_of(format, low);
             Word { low: bits, high: bits }
@@ -287,7 +326,8 @@ fn float_unary(op: UnOp, from: Sort, to: Sort, (low, high, nan): (f64, f64, bool
 }
 
 /// Floats as words, where all of them fit and have one sign.
-fn to_word(op: UnOp, from: FloatSort, to: Sort, (low, high, nan): (f64, f64, bool)) -> Range {
+fn to_word(op: UnOp, from: FloatSort, to: Sort, floats: Floats) -> Range {
+    let Floats { low, high, nan } = floats;
     let width = to.width();
     let limit = 2f64.powi(width as i32 - i32::from(op == UnOp::FpToSigned));
     if width > 64 || nan || low > high || low < -limit || high >= limit {
@@ -313,16 +353,14 @@ fn binary(op: BinOp, from: Sort, to: Sort, a: Range, b: Range) -> Range {
         (Word { low, high }, Word { low: l, high: h }) => {
             word_binary(op, from, to, (low, high), (l, h))
         }
-        (Float { low, high, nan }, Float { low: l, high: h, nan: n }) => {
-            float_binary(op, from, to, (low, high, nan), (l, h, n))
-        }
+        (Float(a), Float(b)) => float_binary(op, from, to, a, b),
         _ => all(to),
     }
 }
 
 fn word_binary(op: BinOp, from: Sort, to: Sort, (a, b): (u64, u64), (c, d): (u64, u64)) -> Range {
     if a == b && c == d && to.is_small() && op != BinOp::Concat {
-        return of_variable_point(to, semantics::binary(op, from, from, a, c));
+        return of_point(to, semantics::binary(op, from, from, a, c));
     }
     let apart = |(a, b): (i128, i128), (c, d): (i128, i128)| truth(b >= c, a < d);
     let unsigned = |a: u64, b: u64| (i128::from(a), i128::from(b));
@@ -346,73 +384,61 @@ fn word_binary(op: BinOp, from: Sort, to: Sort, (a, b): (u64, u64), (c, d): (u64
     }
 }
 
-type Ends = (f64, f64, bool);
-
-fn float_binary(op: BinOp, from: Sort, to: Sort, a: Ends, b: Ends) -> Range {
+fn float_binary(op: BinOp, from: Sort, to: Sort, a: Floats, b: Floats) -> Range {
     let Sort::Float(format) = from else { return all(to) };
-    let ((al, ah, an), (bl, bh, bn)) = (a, b);
-    let (is_empty, nan) = (al > ah || bl > bh, an | bn);
-    if is_empty {
+    let nan = a.nan | b.nan;
+    if a.is_empty() || b.is_empty() {
         return match op {
             BinOp::FpEq | BinOp::FpLt | BinOp::FpLe => truth(true, false),
-            BinOp::FpAdd | BinOp::FpSub | BinOp::FpMul | BinOp::FpDiv => {
-                Float { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: true }
-            }
+            BinOp::FpAdd | BinOp::FpSub | BinOp::FpMul | BinOp::FpDiv => Float(Floats::none(true)),
             _ => all(to),
         };
     }
+    let touch = a.low <= b.high && b.low <= a.high;
     match op {
-        BinOp::FpEq => truth(nan || al != bh || ah != bl, al <= bh && bl <= ah),
-        BinOp::FpLt => truth(nan || ah >= bl, al < bh),
-        BinOp::FpLe => truth(nan || ah > bl, al <= bh),
-        BinOp::Eq => truth(true, (an && bn) || (al <= bh && bl <= ah)),
-        BinOp::FpAdd => sum(format, a, b),
-        BinOp::FpSub => sum(format, a, (-bh, -bl, bn)),
-        BinOp::FpMul => product(format, a, b),
-        BinOp::FpDiv => quotient(format, a, b),
+        BinOp::FpEq => truth(nan || a.low != b.high || a.high != b.low, touch),
+        BinOp::FpLt => truth(nan || a.high >= b.low, a.low < b.high),
+        BinOp::FpLe => truth(nan || a.high > b.low, a.low <= b.high),
+        BinOp::Eq => truth(true, (a.nan && b.nan) || touch),
+        BinOp::FpAdd => Float(sum(format, a, b)),
+        BinOp::FpSub => Float(sum(format, a, Floats { low: -b.high, high: -b.low, nan: b.nan })),
+        BinOp::FpMul => Float(product(format, a, b)),
+        BinOp::FpDiv => Float(quotient(format, a, b)),
         _ => all(to),
     }
 }
 
-fn rounded(format: FloatSort, op: fn(FloatSort, u64, u64) -> u64, x: f64, y: f64) -> f64 {
+type Operation = fn(FloatSort, u64, u64) -> u64;
+
+fn rounded(format: FloatSort, op: Operation, x: f64, y: f64) -> f64 {
     value_of(format, op(format, bits_of(format, x), bits_of(format, y)))
 }
 
-fn sum(format: FloatSort, (al, ah, an): Ends, (bl, bh, bn): Ends) -> Range {
-    let opposite = (ah == f64::INFINITY && bl == f64::NEG_INFINITY)
-        || (al == f64::NEG_INFINITY && bh == f64::INFINITY);
-    let (low, high) = (rounded(format, fp::add, al, bl), rounded(format, fp::add, ah, bh));
-    Float {
+fn sum(format: FloatSort, a: Floats, b: Floats) -> Floats {
+    let opposite = (a.high == f64::INFINITY && b.low == f64::NEG_INFINITY)
+        || (a.low == f64::NEG_INFINITY && b.high == f64::INFINITY);
+    let low = rounded(format, fp::add, a.low, b.low);
+    let high = rounded(format, fp::add, a.high, b.high);
+    Floats {
         low: if low.is_nan() { f64::NEG_INFINITY } else { low },
         high: if high.is_nan() { f64::INFINITY } else { high },
-        nan: an | bn | opposite,
+        nan: a.nan | b.nan | opposite,
     }
 }
 
-fn product(format: FloatSort, (al, ah, an): Ends, (bl, bh, bn): Ends) -> Range {
-    let has_zero = |low: f64, high: f64| low <= 0.0 && high >= 0.0;
-    let is_infinite = |low: f64, high: f64| low.is_infinite() || high.is_infinite();
-    let invalid =
-        (has_zero(al, ah) && is_infinite(bl, bh)) || (has_zero(bl, bh) && is_infinite(al, ah));
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for (x, y) in [(al, bl), (al, bh), (ah, bl), (ah, bh)] {
+fn product(format: FloatSort, a: Floats, b: Floats) -> Floats {
+    let invalid = (a.has_zero() && b.has_infinity()) || (b.has_zero() && a.has_infinity());
+    let found = a.of_ends(b, |x, y| {
         let end = rounded(format, fp::mul, x, y);
         // Zero by infinity is NaN, but zero by what comes before infinity is zero.
-        let end = if end.is_nan() { 0.0 } else { end };
-        (low, high) = (low.min(end), high.max(end));
-    }
-    Float { low, high, nan: an | bn | invalid }
+        if end.is_nan() { 0.0 } else { end }
+    });
+    Floats { nan: found.nan | invalid, ..found }
 }
 
-fn quotient(format: FloatSort, (al, ah, an): Ends, (bl, bh, bn): Ends) -> Range {
-    let infinite = (al.is_infinite() || ah.is_infinite()) && (bl.is_infinite() || bh.is_infinite());
-    if bl <= 0.0 && bh >= 0.0 || infinite {
-        return Float { low: f64::NEG_INFINITY, high: f64::INFINITY, nan: true };
+fn quotient(format: FloatSort, a: Floats, b: Floats) -> Floats {
+    if b.has_zero() || (a.has_infinity() && b.has_infinity()) {
+        return Floats::all(true);
     }
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for (x, y) in [(al, bl), (al, bh), (ah, bl), (ah, bh)] {
-        let end = rounded(format, fp::div, x, y);
-        (low, high) = (low.min(end), high.max(end));
-    }
-    Float { low, high, nan: an | bn }
+    a.of_ends(b, |x, y| rounded(format, fp::div, x, y))
 }

@@ -63,10 +63,9 @@ impl<S: Solver> Branching<S> {
         if count > MOST_VARIABLES || !boxes.variables.iter().all(is_small) {
             return Search::Open;
         }
-        let mut bisection =
-            Bisection { pool, assumptions, boxes, evaluator: &mut self.evaluator, rest: 0 };
-        bisection.rest = MOST_BOXES >> (2 * count.saturating_sub(1)).min(12);
-        bisection.run(limits)
+        let rest = MOST_BOXES >> (2 * count.saturating_sub(1)).min(12);
+        let evaluator = &mut self.evaluator;
+        Bisection { pool, assumptions, boxes, evaluator, rest }.run(limits)
     }
 }
 

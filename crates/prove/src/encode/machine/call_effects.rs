@@ -109,9 +109,7 @@ impl Machine<'_, '_> {
                 let result = self.model(pool, state, call, model);
                 if let Some(dst) = dst {
                     let slot = self.slot(SlotKind::Register(call.instance, dst));
-                    let sort = self.analysed.slots.all[slot].sort;
-                    let result = result.map(|result| self.coerced(pool, result, sort));
-                    state.set(slot, result);
+                    self.set_coerced(pool, state, slot, result);
                 }
                 return;
             }
@@ -237,9 +235,7 @@ impl Machine<'_, '_> {
         self.note_read(pool, state, (symbol, ty), name);
         if let Some(dst) = dst {
             let slot = self.slot(SlotKind::Register(instance, dst));
-            let sort = self.analysed.slots.all[slot].sort;
-            let value = self.coerced(pool, symbol, sort);
-            state.set(slot, Some(value));
+            self.set_coerced(pool, state, slot, Some(symbol));
         }
     }
 

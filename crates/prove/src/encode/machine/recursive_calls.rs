@@ -43,14 +43,14 @@ impl Machine<'_, '_> {
         let caller = content.instance;
         let (mut enter, mut after) = (state.clone(), state);
         self.begin_call(pool, &mut enter, (caller, *stmt), *callee);
-        let body = self.analysed.inlined.instances[caller].body;
-        if let Stmt::Call { args, .. } = &body.stmts[*stmt] {
-            args.iter().for_each(|arg| _ = self.eval(pool, &mut after, (caller, *arg)));
-        }
+        let inlined = self.analysed.inlined;
+        let Stmt::Call { args, dst, .. } = &inlined.instances[caller].body.stmts[*stmt] else {
+            return Vec::new();
+        };
+        args.iter().for_each(|arg| _ = self.eval(pool, &mut after, (caller, *arg)));
         if enter.ended || after.ended {
             return Vec::new();
         }
-        let inlined = self.analysed.inlined;
         let name = &inlined.program.functions[parts.summary.function].name;
         self.more(format!("a contract stands for the calls of {name}"));
         let condition = after.guard(pool);
@@ -70,7 +70,10 @@ impl Machine<'_, '_> {
         }
         let result = parts.result.map(|slot| (slot, self.any_value(pool, slot)));
         values.extend(result);
-        self.set_result(pool, &mut after, (caller, *stmt), result.map(|(_, value)| value));
+        if let Some(dst) = dst {
+            let slot = self.slot(SlotKind::Register(caller, *dst));
+            self.set_coerced(pool, &mut after, slot, result.map(|(_, value)| value));
+        }
         self.recursive_calls.push(SlotCall { callee: *callee, returns, condition, given, values });
         vec![(*to, enter), (*next, after)]
     }
@@ -81,22 +84,6 @@ impl Machine<'_, '_> {
             let value = self.value(pool, state, now);
             state.set(before, Some(value));
         }
-    }
-
-    /// Sets the register of a call's result.
-    fn set_result(
-        &mut self,
-        pool: &mut TermPool,
-        state: &mut State,
-        (caller, stmt): (InstanceId, lydian_ir::StmtId),
-        result: Option<Term>,
-    ) {
-        let body = self.analysed.inlined.instances[caller].body;
-        let Stmt::Call { dst: Some(dst), .. } = &body.stmts[stmt] else { return };
-        let slot = self.slot(SlotKind::Register(caller, *dst));
-        let sort = self.analysed.slots.all[slot].sort;
-        let result = result.map(|result| self.coerced(pool, result, sort));
-        state.set(slot, result);
     }
 
     /// Gives any contents to what a recursive function may know.
@@ -127,8 +114,6 @@ impl Machine<'_, '_> {
     ) {
         let parts = self.analysed.summaries.of(instance);
         let Some(slot) = parts.and_then(|parts| parts.result) else { return };
-        let sort = self.analysed.slots.all[slot].sort;
-        let value = value.map(|value| self.coerced(pool, value, sort));
-        state.set(slot, value);
+        self.set_coerced(pool, state, slot, value);
     }
 }

@@ -375,9 +375,7 @@ impl Machine<'_, '_> {
         };
         if let Some(dst) = dst {
             let slot = self.slot(SlotKind::Register(caller, *dst));
-            let sort = self.analysed.slots.all[slot].sort;
-            let result = result.map(|result| self.coerced(pool, result, sort));
-            state.set(slot, result);
+            self.set_coerced(pool, state, slot, result);
         }
         if let (Some(addr), Some(value), Some(from)) = (dst_addr, value, result) {
             let slot = self.slot(SlotKind::ResultAddress(instance));

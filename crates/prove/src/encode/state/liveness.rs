@@ -330,13 +330,8 @@ impl NodeScan<'_, '_> {
         let Stmt::Call { args, dst_addr, .. } = &inlined.instances[caller].body.stmts[stmt] else {
             return;
         };
-        let body = inlined.instances[callee].body;
-        for (param, arg) in body.params.iter().zip(args) {
-            if matches!(body.locals[*param].storage, Storage::Memory { .. }) {
-                self.reads_objects(caller, *arg);
-            }
-        }
-        for (local, content) in body.locals.iter() {
+        self.reads_passed(caller, args, callee);
+        for (local, content) in inlined.instances[callee].body.locals.iter() {
             match content.storage {
                 Storage::Register(_) => self.writes_kind(SlotKind::Register(callee, local)),
                 Storage::Memory { .. } => self.resets(callee, local),
@@ -355,13 +350,18 @@ impl NodeScan<'_, '_> {
         let Stmt::Call { args, dst, .. } = &inlined.instances[caller].body.stmts[stmt] else {
             return;
         };
-        let body = inlined.instances[callee].body;
+        self.reads_passed(caller, args, callee);
+        dst.iter().for_each(|dst| self.writes_kind(SlotKind::Register(caller, *dst)));
+    }
+
+    /// The arguments that are copied from memory.
+    fn reads_passed(&mut self, caller: InstanceId, args: &[ExprId], callee: InstanceId) {
+        let body = self.analysed.inlined.instances[callee].body;
         for (param, arg) in body.params.iter().zip(args) {
             if matches!(body.locals[*param].storage, Storage::Memory { .. }) {
                 self.reads_objects(caller, *arg);
             }
         }
-        dst.iter().for_each(|dst| self.writes_kind(SlotKind::Register(caller, *dst)));
     }
 
     /// A memory local of an instance that is called has no value yet.

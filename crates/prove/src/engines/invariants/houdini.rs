@@ -5,11 +5,11 @@
 //! A model of a failure removes every candidate that is false in it.
 
 use lydian_base::EntityId as _;
-use lydian_smt::Answer;
+use lydian_smt::{Answer, Term, TermPool};
 
 use crate::engines::invariants::{Consecution, Invariants, both, settle};
 use crate::engines::queries::Queries;
-use crate::system::{System, Transition};
+use crate::system::{PointId, System, Transition};
 
 /// The candidates that are left.
 pub(crate) struct Survivors {
@@ -26,37 +26,38 @@ pub(crate) fn preserved(
     known: &Invariants,
     candidates: Invariants,
 ) -> Survivors {
-    let mut houdini = Houdini { system, known, candidates, consecution: Consecution::new(system) };
-    houdini.candidates[system.entry.index()].clear();
     let begins = |transition: &Transition, point| transition.from == point;
-    let hold =
-        settle(queries, system, begins, |queries, index| houdini.remove_failing(queries, index));
-    Survivors { candidates: houdini.candidates, hold }
+    let premises = |_: &mut TermPool, transition: &Transition, candidates: &Invariants| {
+        both(known, candidates, transition.from)
+    };
+    preserved_with(queries, system, candidates, begins, premises)
 }
 
-struct Houdini<'s> {
-    system: &'s System,
-    known: &'s Invariants,
-    candidates: Invariants,
-    consecution: Consecution<'s>,
-}
-
-impl Houdini<'_> {
-    /// Removes candidates that fail, or are not shown to hold, where a transition ends. Whether some did.
-    fn remove_failing(&mut self, queries: &mut Queries<'_>, index: usize) -> bool {
-        let transition = &self.system.transitions[index];
+/// The same, where `premises` are those of a transition with some candidates, and `again` has the
+/// transitions whose premises may become fewer with the candidates at a point.
+pub(crate) fn preserved_with(
+    queries: &mut Queries<'_>,
+    system: &System,
+    mut candidates: Invariants,
+    again: impl Fn(&Transition, PointId) -> bool,
+    mut premises: impl FnMut(&mut TermPool, &Transition, &Invariants) -> Vec<Term>,
+) -> Survivors {
+    let mut consecution = Consecution::new(system);
+    candidates[system.entry.index()].clear();
+    let hold = settle(queries, system, again, |queries, index| {
+        let transition = &system.transitions[index];
         let to = transition.to.index();
-        let claims = self.candidates[to].clone();
+        let claims = candidates[to].clone();
         if claims.is_empty() || queries.expired() {
             return false;
         }
-        let premises = both(self.known, &self.candidates, transition.from);
-        let kept = match self.consecution.violate(queries, index, &premises, &claims) {
+        let premises = premises(queries.pool, transition, &candidates);
+        candidates[to] = match consecution.violate(queries, index, &premises, &claims) {
             Answer::Unsat { .. } => return false,
-            Answer::Sat(model) => self.consecution.kept(queries.pool, index, &model, &claims),
-            Answer::Unknown(_) => self.consecution.kept_alone(queries, index, &premises, &claims),
+            Answer::Sat(model) => consecution.kept(queries.pool, index, &model, &claims),
+            Answer::Unknown(_) => consecution.kept_alone(queries, index, &premises, &claims),
         };
-        self.candidates[to] = kept;
-        self.candidates[to].len() < claims.len()
-    }
+        candidates[to].len() < claims.len()
+    });
+    Survivors { candidates, hold }
 }

@@ -65,7 +65,12 @@ impl Contracts {
     pub fn close(&self, pool: &mut TermPool, recursive: Recursive<'_>) -> System {
         let mut system = recursive.system.clone();
         for call in recursive.calls {
-            let premises = premises(pool, call, &self.invariants);
+            let premises = match call.exit {
+                Some(exit) => {
+                    self.at(exit).iter().filter_map(|own| instance(pool, call, *own)).collect()
+                }
+                None => vec![pool.not(call.returns)],
+            };
             let premise = pool.and_all(premises);
             let guards = system.transitions.iter_mut().filter(|way| way.from == call.from);
             let guards = guards.map(|way| &mut way.guard);
@@ -111,22 +116,13 @@ impl Contracts {
     }
 }
 
-/// What holds of a call if contracts do: each under the condition that it returns.
-pub(crate) fn premises(
-    pool: &mut TermPool,
-    call: &RecursiveCall,
-    contracts: &Invariants,
-) -> Vec<Term> {
-    let stays = pool.not(call.returns);
-    let Some(exit) = call.exit else { return vec![stays] };
+/// A contract about a call, under the condition that it returns; none if the contract speaks of more than
+/// the call's values.
+pub(crate) fn instance(pool: &mut TermPool, call: &RecursiveCall, contract: Term) -> Option<Term> {
     let mut known: FxHashMap<Term, Term> = call.values.iter().copied().collect();
-    let mut found = Vec::new();
-    for formula in &contracts[exit.index()] {
-        let symbols = pool.vars_of(*formula);
-        if symbols.iter().all(|symbol| call.values.iter().any(|(own, _)| own == symbol)) {
-            let holds = pool.substituted(*formula, &mut known);
-            found.push(pool.or(stays, holds));
-        }
-    }
-    found
+    let symbols = pool.vars_of(contract);
+    symbols.iter().all(|symbol| known.contains_key(symbol)).then_some(())?;
+    let holds = pool.substituted(contract, &mut known);
+    let stays = pool.not(call.returns);
+    Some(pool.or(stays, holds))
 }

@@ -1,7 +1,7 @@
 //! Contracts that proofs do not need are left out, the larger groups first (Zeller and Hildebrandt:
 //! *Simplifying and Isolating Failure-Inducing Input*, 2002).
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lydian_smt::{Limits, Solver, Term, TermPool};
 
@@ -31,14 +31,13 @@ pub(crate) fn reduced(
     proofs: Proofs<'_>,
     contracts: Contracts,
 ) -> Contracts {
-    let end = Instant::now() + TIME;
-    let end = proofs.limits.end.map_or(end, |outer| outer.min(end));
+    let limits = proofs.limits.within(TIME);
     let mut best = contracts;
     let mut size = count(&best.invariants);
     while size > 0 {
         let mut at = 0;
         while at < count(&best.invariants) {
-            if Instant::now() >= end || proofs.limits.interrupted() {
+            if limits.expired() {
                 return best;
             }
             let trial = without(&best.invariants, at, size);

@@ -125,7 +125,8 @@ impl<'s> Walks<'s> {
     ) -> Option<State> {
         while self.steps < MOST_STEPS && Instant::now() < self.end {
             self.steps += 1;
-            let (index, values) = self.step(pool, (point, &state), depth)?;
+            let (index, values) =
+                (0..TRIES).find_map(|_| self.step(pool, (point, &state), depth))?;
             let transition = &self.recursive.system.transitions[index];
             state = self.all(pool, &values, &transition.next);
             point = transition.to;
@@ -142,25 +143,16 @@ impl<'s> Walks<'s> {
         terms.iter().map(|term| self.evaluator.eval(pool, values, *term)).collect()
     }
 
-    /// A transition from a state that enters no function, with the values of a step.
+    /// A transition from a state that enters no function, with the values of a step; none if these
+    /// allow no such transition.
     fn step(
         &mut self,
         pool: &TermPool,
         (point, state): (PointId, &State),
         depth: usize,
     ) -> Option<(usize, Model)> {
-        (0..TRIES).find_map(|_| self.try_step(pool, (point, state), depth))
-    }
-
-    fn try_step(
-        &mut self,
-        pool: &TermPool,
-        (point, state): (PointId, &State),
-        depth: usize,
-    ) -> Option<(usize, Model)> {
-        let mut values = self.samples.values(pool, state, self.kind);
-        let calls = self.recursive.calls_from(point);
-        values = values.with(calls.map(|call| (call.returns, truth(false))));
+        let values = self.samples.values(pool, state, self.kind);
+        let mut values = self.before_calls(point, &values);
         for call in self.recursive.calls_from(point) {
             if self.evaluator.holds(pool, &values, call.condition) {
                 let result = self.call(pool, &values, call, depth)?;
@@ -239,6 +231,12 @@ impl<'s> Walks<'s> {
         Some(result)
     }
 
+    /// The values of a step where no call from its point has returned yet.
+    fn before_calls(&self, point: PointId, values: &Model) -> Model {
+        let calls = self.recursive.calls_from(point);
+        values.with(calls.map(|call| (call.returns, truth(false))))
+    }
+
     /// The values behind a call that gave a state.
     fn returned(
         &self,
@@ -281,18 +279,16 @@ impl<'s> Walks<'s> {
             Choice::Transition(index) => system.transitions[index].from,
             Choice::Approach(index) => system.goals[goal].approaches[index].from,
         };
-        let claimed = step.values.clone();
-        let calls = self.recursive.calls_from(point);
-        let mut values = claimed.with(calls.map(|call| (call.returns, truth(false))));
+        let mut values = self.before_calls(point, &step.values);
         for call in self.recursive.calls_from(point) {
             if !self.evaluator.holds(pool, &values, call.condition)
-                || !self.evaluator.holds(pool, &claimed, call.returns)
+                || !self.evaluator.holds(pool, &step.values, call.returns)
             {
                 continue;
             }
             let Some(result) = self.call(pool, &values, call, 0) else { return Opinion::Open };
             for (symbol, term) in &call.values[call.given..] {
-                let claimed = self.evaluator.eval(pool, &claimed, *term);
+                let claimed = self.evaluator.eval(pool, &step.values, *term);
                 if self.of(&result, *symbol).is_some_and(|value| *value != claimed) {
                     return Opinion::Refuted;
                 }

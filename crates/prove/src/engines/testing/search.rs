@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use lydian_base::EntityId as _;
 use lydian_smt::{ArrayValue, Evaluator, Model, Sort, Term, Value};
 
 use super::Fixture;
+use crate::engines::invariants::Invariants;
 use crate::system::{GoalId, PointId};
 
 /// The elements of an array.
@@ -17,6 +19,24 @@ pub(crate) struct Reachable {
     pub(crate) goals: BTreeMap<GoalId, usize>,
     /// The states at each point, as bits of the variables.
     pub(crate) states: BTreeSet<(PointId, Vec<u64>)>,
+}
+
+impl Reachable {
+    /// Fails unless formulas hold in all states at their points. Gives how many were looked at.
+    pub(crate) fn assert_hold(&self, fixture: &Fixture, formulas: &Invariants) -> usize {
+        let (mut evaluator, mut count) = (Evaluator::new(), 0);
+        let Fixture { pool, system } = fixture;
+        for (point, state) in &self.states {
+            let values = system.symbols().zip(state);
+            let values = values.map(|(symbol, bits)| (symbol, value(pool.sort(symbol), *bits)));
+            let model = Model::from_values(values.collect());
+            for formula in &formulas[point.index()] {
+                assert!(evaluator.holds(pool, &model, *formula), "{}", pool.show(*formula));
+                count += 1;
+            }
+        }
+        count
+    }
 }
 
 /// Searches a system of few states and few inputs.

@@ -77,7 +77,7 @@ pub(crate) fn run(pool: &TermPool, encoded: &Encoded, inputs: &[u64]) -> Run {
     let mut evaluator = Evaluator::new();
     let mut state: Vec<Value> = {
         let model = Model::new();
-        system.initial.iter().map(|term| value(&mut evaluator, pool, &model, *term)).collect()
+        system.initial.iter().map(|term| evaluator.eval(pool, &model, *term)).collect()
     };
     let (mut point, mut run) = (system.entry, Run::default());
     while run.steps < MOST_STEPS {
@@ -96,7 +96,7 @@ pub(crate) fn run(pool: &TermPool, encoded: &Encoded, inputs: &[u64]) -> Run {
         run.inputs += read.filter(|read| evaluator.holds(pool, &model, read.condition)).count();
         let Some(transition) = transition else { return run };
         run.steps += 1;
-        state = transition.next.iter().map(|t| value(&mut evaluator, pool, &model, *t)).collect();
+        state = transition.next.iter().map(|t| evaluator.eval(pool, &model, *t)).collect();
         point = transition.to;
     }
     panic!("the run does not end")
@@ -121,13 +121,4 @@ fn step_model(
         }
     }
     Model::from_values(values.into_iter().collect())
-}
-
-fn value(evaluator: &mut Evaluator, pool: &TermPool, model: &Model, term: Term) -> Value {
-    match pool.sort(term) {
-        lydian_smt::Sort::Array { .. } => {
-            Value::Array(std::sync::Arc::new(evaluator.eval_array(pool, model, term)))
-        }
-        _ => evaluator.eval(pool, model, term),
-    }
 }
