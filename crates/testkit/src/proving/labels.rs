@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use lydian_base::Rng;
 use lydian_clib::Purpose;
-use lydian_ir::Program;
 use lydian_ir::interp::Options;
 use lydian_ir::test::Test;
+use lydian_ir::verify::verify_body;
+use lydian_ir::{Body, Program};
 use lydian_objective::trace::Tracer;
 use lydian_objective::{
     CoverageInterpreter, Criterion, FunctionObjectives, RecordRequest, Request, annotate,
@@ -70,6 +71,9 @@ impl UnderTest {
             annotation.map(|annotation| annotation.objectives).map_err(|error| error.to_string())
         };
         let (labels, sequences) = (objectives(&CRITERIA)?, objectives(&OF_SEQUENCES)?);
+        for made in [&labels, &sequences] {
+            well_formed(&program, made)?;
+        }
         Ok(Self { program, labels, sequences })
     }
 
@@ -203,6 +207,18 @@ impl UnderTest {
             }
             GoalMeaning::Error { call, .. } => format!("{call}"),
         }
+    }
+}
+
+/// Checks the expressions of labels by the rules of the IR.
+fn well_formed(program: &Program, objectives: &FunctionObjectives) -> Result<(), String> {
+    let function = objectives.function;
+    let body = program.functions[function].body.as_ref().ok_or("no body")?;
+    let extended = Body { exprs: objectives.exprs.clone(), ..body.clone() };
+    let violations = verify_body(program, function, &extended);
+    match violations.first() {
+        None => Ok(()),
+        Some(first) => Err(format!("an expression of a label is ill-formed: {first}")),
     }
 }
 

@@ -44,6 +44,16 @@ fn no_label_that_a_run_covers_is_out_of_reach() {
 }
 
 #[test]
+fn expressions_of_labels_keep_the_rules_of_the_ir() {
+    let loader = Loader::new();
+    for seed in seeds(101..121) {
+        let subject = UnderTest::read(&loader, &function_under_test(seed));
+        let why = subject.err().filter(|why| why.contains("ill-formed"));
+        assert_eq!(why, None, "seed {seed}");
+    }
+}
+
+#[test]
 fn a_smaller_program_has_what_it_was_made_smaller_for() {
     let text = "int a;\nint main(void)\n{\nif (a) {\na++;\nfail();\n}\nwhile (a) {\na--;\n}\n}";
     let smaller = reduced(text, &mut |text| text.contains("fail()") && text.contains("main"));

@@ -74,6 +74,8 @@ fn parent_result(
     let noted = cx.body.source.c_types[parent];
     let node = cx.exprs.arena()[parent].clone();
     let result = match (node, noted) {
+        // A pointer takes the number in the type that it had.
+        (Expr::Cast(_, Type::Ptr, _), _) => None,
         (Expr::Cast(..), _) if is_implied(cx, parent) => return ParentResult::Converted(value),
         (Expr::Cast(..), Some(types)) => Some(convert(cx, value, types.text)),
         (Expr::Unary(op, _), Some(_)) => unary(cx, op, value),
