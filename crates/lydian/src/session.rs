@@ -127,7 +127,13 @@ impl Session<'_, '_> {
                         &budget.keeping(kept),
                         &mut contradictions,
                     )?;
-                    self.prove_unreachable(summary, config, budget, &mut contradictions)?;
+                    self.prove_unreachable(
+                        summary,
+                        config,
+                        budget,
+                        &mut hyper_coverage,
+                        &mut contradictions,
+                    )?;
                     self.prove_assuming(summary, config, budget)?;
                     self.record_implied_verdicts()?;
                     explored = Some(found);

@@ -35,7 +35,7 @@ use std::collections::BTreeSet;
 
 use lydian_smt::TermPool;
 
-pub use encoded::{Encoded, GoalMeaning, InputRead};
+pub use encoded::{CallWrites, Encoded, GoalMeaning, InputRead};
 pub use inlined::calls::{is_assertion, is_error};
 pub use request::{
     EncodeError, EncodeLimits, EncodeRequest, GoalChoice, Goals, Rules, UninitialisedRead,

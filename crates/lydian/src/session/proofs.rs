@@ -1,6 +1,7 @@
 //! Proofs that objectives are infeasible, and verdicts that follow from others.
 
 mod conditional_proofs;
+mod engine_runs;
 pub(crate) mod implied_verdicts;
 mod infeasible_vectors;
 mod local;

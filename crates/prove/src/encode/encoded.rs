@@ -6,7 +6,7 @@ use lydian_objective::LabelId;
 use lydian_objective::hyper::SequenceId;
 use lydian_smt::Term;
 
-use crate::encode::provenance::Provenance;
+use crate::encode::provenance::{Provenance, VariablePlace};
 use crate::system::{GoalId, PointId, RecursiveCall, System};
 
 /// A program as a transition system, and the way back.
@@ -75,4 +75,17 @@ pub struct InputRead {
     pub function: String,
     /// The C type of the value.
     pub ty: CTypeId,
+    /// What the call may have written, if it is none of a function that only gives inputs.
+    pub writes: Option<CallWrites>,
+}
+
+/// What a call of an undefined function may have written, as far as its arguments lead there.
+#[derive(Clone, Debug)]
+pub struct CallWrites {
+    /// The arguments, with their C types.
+    pub args: Vec<(Term, CTypeId)>,
+    /// The memory that is no object of the program, after the call.
+    pub memory: Option<Term>,
+    /// Parts of the objects that the arguments lead to, after the call.
+    pub parts: Vec<(VariablePlace, Term)>,
 }

@@ -21,6 +21,9 @@ pub struct Provenance {
     pub functions: SideTable<FuncId, u64>,
     /// The place of each variable; none for those that are notes for goals.
     pub variables: Arena<VarId, Option<VariablePlace>>,
+    /// The variable that holds memory which is no object of the program, an array with an element for
+    /// each address.
+    pub outside: Option<VarId>,
     /// The place of each point; none where it is not the beginning of a block.
     pub points: Arena<PointId, Option<(usize, BlockId)>>,
     /// The variables that matter at each point. The others keep the value that they had at the point
@@ -49,7 +52,7 @@ pub struct ObjectOrigin {
 }
 
 /// The origin of a memory object.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OriginKind {
     /// A global.
     Global(GlobalId),
@@ -119,8 +122,12 @@ pub(crate) fn provenance(
         functions.set(function, analysed.objects.function_address(function));
     }
     let (mut variables, mut points) = (Arena::new(), Arena::new());
+    let mut outside = None;
     for slot in slots {
-        variables.push(place(analysed, *slot));
+        let variable = variables.push(place(analysed, *slot));
+        if analysed.slots.all[*slot].kind == SlotKind::Outside {
+            outside = Some(variable);
+        }
     }
     let mut live_at = SideTable::new(Vec::new());
     for node in nodes {
@@ -132,7 +139,7 @@ pub(crate) fn provenance(
         live_at.set(point, all.map(|(at, _)| VarId::from_index(at)).collect());
     }
     let (instances, objects) = (instances.collect(), objects(analysed));
-    Provenance { instances, objects, functions, variables, points, live: live_at }
+    Provenance { instances, objects, functions, variables, outside, points, live: live_at }
 }
 
 fn objects(analysed: Analysed<'_, '_>) -> Vec<ObjectOrigin> {
@@ -158,7 +165,8 @@ fn objects(analysed: Analysed<'_, '_>) -> Vec<ObjectOrigin> {
     all.collect()
 }
 
-fn place(analysed: Analysed<'_, '_>, slot: SlotId) -> Option<VariablePlace> {
+/// The place of a slot; none if it is a note.
+pub(crate) fn place(analysed: Analysed<'_, '_>, slot: SlotId) -> Option<VariablePlace> {
     match analysed.slots.all[slot].kind {
         SlotKind::Register(instance, local) => {
             Some(VariablePlace::Register(instance.index(), local))

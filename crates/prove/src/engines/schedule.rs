@@ -80,6 +80,17 @@ pub enum Decision {
     Unknown(String),
 }
 
+impl Decision {
+    /// `reached`, `unreachable` or `unknown`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Reached(_) => "reached",
+            Self::Unreachable(_) => "unreachable",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
 /// The decision about a goal, and who made it.
 #[derive(Clone, Debug)]
 pub struct Verdict {

@@ -7,7 +7,8 @@
 //! nothing back, if there are some.
 //!
 //! Goals are the labels and the sequences that open objectives are or are made of, and the vectors of
-//! decisions with open hyperlabels. A hyperlabel is infeasible if each conjunction of its normal form has
+//! decisions with open hyperlabels. What the engines reach becomes a test, which counts as it is measured
+//! (`engine_runs`). A hyperlabel is infeasible if each conjunction of its normal form has
 //! a part that is, or if the vectors that are left do not cover it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 use indexmap::IndexMap;
 use lydian_base::{Budget, EntityId, StopReason};
 use lydian_inputs::bounds::nothing_kept;
+use lydian_ir::test::Test;
 use lydian_ir::{Callee, Function, Stmt};
 use lydian_objective::evidence::Evidence;
 use lydian_objective::hyper::SequenceId;
@@ -30,13 +32,16 @@ use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 use lydian_symex::{Config, Cut, Mode, Summary};
 
+use super::engine_runs::test_of_run;
 use super::implied_verdicts::{self, CONJUNCTIONS};
 use super::infeasible_vectors::{self, LabelQuestions};
 use super::local::semantics;
 use crate::error::Error;
+use crate::measurement::test_runner::Patience;
 use crate::proving::invariants::PointInvariants;
 use crate::session::goals::{FunctionUnderTest, Goal};
-use crate::session::state::Session;
+use crate::session::hyperlabel_coverage::HyperlabelCoverage;
+use crate::session::state::{MeasuredTest, Session};
 
 /// The most blocks of inlined functions: an encoding of more takes longer than it is worth here.
 const MOST_BLOCKS: usize = 2_000;
@@ -64,6 +69,7 @@ impl Session<'_, '_> {
         summary: &Summary,
         config: &Config,
         budget: &Budget,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
         contradictions: &mut Vec<String>,
     ) -> Result<(), Error> {
         // Proofs have no limit of memory of their own.
@@ -77,8 +83,10 @@ impl Session<'_, '_> {
             // Other code may call the function with other states.
             let is_tested = whole || target.objectives.function == self.entry;
             if is_tested && budget.exceeded().is_none() {
-                let proofs = self.unreachable((at, target), config, budget, contradictions)?;
-                self.record_evidence(&proofs)?;
+                let mut found = self.asked((at, target), config, budget)?;
+                contradictions.append(&mut found.refuted);
+                self.record_evidence(&found.evidence)?;
+                self.try_runs(found.tests, budget, hyper_coverage)?;
             }
         }
         Ok(())
@@ -108,31 +116,64 @@ impl Session<'_, '_> {
                 .any(|function| is_left_out(&program.functions[*function].name))
     }
 
-    /// Proofs for the open objectives of the function under test at a position.
-    fn unreachable(
+    /// Measures tests that the engines' runs stand for, and records those that cover something new.
+    fn try_runs(
+        &mut self,
+        tests: Vec<Test>,
+        budget: &Budget,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+    ) -> Result<(), Error> {
+        let (count, mut kept) = (tests.len(), Vec::new());
+        for test in tests {
+            if budget.exceeded().is_some() {
+                break;
+            }
+            let measured = match self.runner.measure_with(&test, Patience::Short)? {
+                Ok(measured) => measured,
+                Err(misfit) => {
+                    log::debug!("{}: a run of the engines is no test: {misfit}", self.name());
+                    continue;
+                }
+            };
+            let covered = self.covered_by(&measured);
+            let completes = self.completed_by(&test, &measured, hyper_coverage);
+            log::debug!("{}: a run of the engines: {}", self.name(), measured.run.outcome);
+            let is_new = |goal: &Goal| !self.recorded.goals.contains(goal);
+            if covered.iter().any(is_new) || !completes.is_empty() {
+                self.recorded.keep(&test, &measured);
+                let (unconfirmed, uncounted) = (None, Vec::new());
+                kept.push(MeasuredTest { test, covered, completes, unconfirmed, uncounted });
+            }
+        }
+        log::info!("{}: {} of {count} runs of the engines are kept", self.name(), kept.len());
+        self.record_tests(kept)
+    }
+
+    /// The answers about the open objectives of the function under test at a position.
+    fn asked(
         &self,
         (at, target): (usize, &FunctionUnderTest<'_>),
         config: &Config,
         budget: &Budget,
-        contradictions: &mut Vec<String>,
-    ) -> Result<Vec<(Goal, Evidence)>, Error> {
+    ) -> Result<Answers, Error> {
         let whole = self.project.entry().is_some();
         let program = &self.project.program;
         let objectives = target.objectives;
         let Some(body) = &program.functions[objectives.function].body else {
-            return Ok(Vec::new());
+            return Ok(Answers::default());
         };
         let mut left = self.open_goals_of(at, target)?;
         left.retain(|goal| whole || !implied_verdicts::others_may_cover(program, target, *goal));
         if left.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Answers::default());
         }
         let short_circuit = semantics(config).short_circuit;
         let mut vectors = VectorLabels { labels: Vec::new() };
         infeasible_vectors::infeasible(objectives, body, &left, short_circuit, &mut vectors);
         let asked = Asked::new(objectives, &left, vectors.labels);
-        let Some(mut proofs) = self.search(&asked, config, budget) else { return Ok(Vec::new()) };
-        contradictions.append(&mut proofs.refuted);
+        let Some(mut proofs) = self.search(&asked, config, budget) else {
+            return Ok(Answers::default());
+        };
         let mut found: IndexMap<Goal, Vec<String>> = IndexMap::new();
         for goal in &left {
             found.extend(proofs.of(objectives, *goal).map(|invariants| (*goal, invariants)));
@@ -149,7 +190,8 @@ impl Session<'_, '_> {
             }
         }
         let argument = self.argument();
-        Ok(found.into_iter().map(|(goal, invariants)| (goal, argument(invariants))).collect())
+        let evidence = found.into_iter().map(|(goal, invariants)| (goal, argument(invariants)));
+        Ok(Answers { evidence: evidence.collect(), tests: proofs.tests, refuted: proofs.refuted })
     }
 
     /// The evidence that no run reaches a goal, by its invariants.
@@ -195,9 +237,20 @@ impl Session<'_, '_> {
         let mut proofs = Proofs::new(asked);
         let limits = Limits { time: Some(CHECK), ..limits };
         for verdict in verdicts {
-            log::debug!("{}: {:?} by {}", self.name(), encoded.goals[verdict.goal], verdict.engine);
-            let Decision::Unreachable(certificate) = &verdict.decision else { continue };
+            let (goal, decision) = (encoded.goals[verdict.goal], verdict.decision.name());
+            log::debug!("{}: {goal:?} is {decision} by {}", self.name(), verdict.engine);
             let (system, goal) = (&encoded.system, verdict.goal);
+            let certificate = match &verdict.decision {
+                Decision::Unreachable(certificate) => certificate,
+                Decision::Reached(trace) => {
+                    let program = &self.project.program;
+                    let to = (goal, trace);
+                    let test = test_of_run((program, self.entry), (&mut pool, &encoded), to);
+                    proofs.tests.extend(test);
+                    continue;
+                }
+                Decision::Unknown(_) => continue,
+            };
             match certificate.check(&mut pool, system, goal, &mut *solver, &limits) {
                 Ok(()) => {
                     let texts = &self.project.texts.all;
@@ -253,6 +306,16 @@ impl Session<'_, '_> {
     }
 }
 
+/// The engines' answers about a function under test.
+#[derive(Default)]
+struct Answers {
+    evidence: Vec<(Goal, Evidence)>,
+    /// The runs to what they reach.
+    tests: Vec<Test>,
+    /// One sentence for each argument that is false, an internal error.
+    refuted: Vec<String>,
+}
+
 /// The objectives that are asked about.
 struct Asked {
     /// Those of the function, and a label more for each vector.
@@ -301,6 +364,8 @@ struct Proofs<'a> {
     asked: &'a Asked,
     labels: BTreeMap<LabelId, Vec<String>>,
     sequences: BTreeMap<SequenceId, Vec<String>>,
+    /// The runs that lead to goals.
+    tests: Vec<Test>,
     /// One sentence for each argument that is false, an internal error.
     refuted: Vec<String>,
 }
@@ -308,7 +373,7 @@ struct Proofs<'a> {
 impl<'a> Proofs<'a> {
     fn new(asked: &'a Asked) -> Self {
         let (labels, sequences) = (BTreeMap::new(), BTreeMap::new());
-        Self { asked, labels, sequences, refuted: Vec::new() }
+        Self { asked, labels, sequences, tests: Vec::new(), refuted: Vec::new() }
     }
 
     fn add(&mut self, goal: GoalMeaning, invariants: &[PointInvariants]) {

@@ -8,7 +8,7 @@ use lydian_ir::libc::Effects;
 use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, Function, LocalId, Stmt, StmtId, Type};
 use lydian_smt::{Term, TermPool};
 
-use crate::encode::encoded::GoalMeaning;
+use crate::encode::encoded::{CallWrites, GoalMeaning, InputRead};
 use crate::encode::ids::InstanceId;
 use crate::encode::inlined::calls::{
     CallEffect, effect_of, is_assertion, is_error, is_final, is_input, is_left_out, named_functions,
@@ -16,6 +16,7 @@ use crate::encode::inlined::calls::{
 use crate::encode::machine::Machine;
 use crate::encode::pointers::flows::has_function;
 use crate::encode::pointers::{Place, Targets};
+use crate::encode::provenance::place;
 use crate::encode::state::State;
 use crate::encode::state::slots::SlotKind;
 
@@ -133,10 +134,13 @@ impl Machine<'_, '_> {
             state.ended = true;
         }
         let result = result_of(self, function.ty);
-        if is_input(function) {
+        if self.is_whole && is_input(function) {
             self.set_input(pool, state, (call.instance, dst), (&function.name, result));
         } else {
-            self.set_any_result(pool, state, (call.instance, dst), result);
+            let value = self.set_any_result(pool, state, (call.instance, dst), result);
+            if !self.is_whole {
+                self.note_call(pool, state, call, (callee, value));
+            }
         }
     }
 
@@ -205,19 +209,59 @@ impl Machine<'_, '_> {
         self.call(pool, state, (instance, stmt));
     }
 
-    /// Sets the register of a result to any value.
+    /// Notes a call of an undefined function, its result, and what it may have written.
+    fn note_call(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        call: &Call<'_>,
+        (callee, value): (FuncId, Option<Term>),
+    ) {
+        let analysed = self.analysed;
+        let function = &analysed.inlined.program.functions[callee];
+        let Some(ty) = result_of(self, function.ty) else { return };
+        let mut leads_outside = false;
+        let mut parts = Vec::new();
+        let types = &analysed.inlined.program.types;
+        for (arg, ty) in call.args.iter().zip(call.types) {
+            if !matches!(types.get(*ty), CType::Pointer { to_const: false, .. }) {
+                continue;
+            }
+            for target in self.targets((call.instance, *arg)).keys() {
+                leads_outside |= *target == Place::Unknown;
+                let Place::Object(object) = target else { continue };
+                for slot in analysed.slots.of_object(analysed.layouts, *object) {
+                    let Some(place) = place(analysed, slot) else { continue };
+                    parts.push((place, self.value(pool, state, slot)));
+                }
+            }
+        }
+        let outside = analysed.slots.of(SlotKind::Outside).filter(|_| leads_outside);
+        let memory = outside.map(|slot| self.value(pool, state, slot));
+        let args = call.values.iter().copied().zip(call.types.iter().copied()).collect();
+        self.reads.push(InputRead {
+            symbol: value.unwrap_or_else(|| pool.bv(8, 0)),
+            condition: state.guard(pool),
+            function: function.name.clone(),
+            ty,
+            writes: Some(CallWrites { args, memory, parts }),
+        });
+    }
+
+    /// Sets the register of a result to any value, and returns it.
     fn set_any_result(
         &mut self,
         pool: &mut TermPool,
         state: &mut State,
         (instance, dst): (InstanceId, Option<LocalId>),
         ty: Option<CTypeId>,
-    ) {
-        let Some(dst) = dst else { return };
+    ) -> Option<Term> {
+        let dst = dst?;
         let slot = self.slot(SlotKind::Register(instance, dst));
         let value = self.any_value(pool, slot);
         self.restrict(pool, state, value, ty);
         state.set(slot, Some(value));
+        Some(value)
     }
 
     /// Sets the register of a result to an input.

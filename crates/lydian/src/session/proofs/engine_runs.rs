@@ -1,0 +1,423 @@
+//! Tests made of the runs that the engines of proofs find.
+//!
+//! A run of the encoded function has a value for each parameter and each variable of the program, and one
+//! array of bytes for the memory behind pointers. Types say where in this memory pointers are, and what they
+//! lead to: from the parameters on, each pointer gets an object of its type with the bytes that lie at its
+//! address. How large objects are is a guess. So a test counts as it is measured, and claims nothing.
+
+use lydian_inputs::place::InputPlace;
+use lydian_ir::libc::STREAMS;
+use lydian_ir::scalars::{ScalarKind, scalars};
+use lydian_ir::test::{
+    ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget,
+    Test, TestObject,
+};
+use lydian_ir::{CType, CTypeId, CTypes, Field, FuncId, IntKind, LocalId, Program, Storage};
+use lydian_prove::encode::provenance::{OriginKind, VariablePlace};
+use lydian_prove::encode::{Encoded, InputRead};
+use lydian_prove::engines::{Choice, Trace};
+use lydian_prove::system::GoalId;
+use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
+
+/// The most objects of a test.
+const MOST_OBJECTS: usize = 24;
+/// The bytes that an object has, if one element is not larger.
+const BYTES: u64 = 1024;
+/// The most elements of an object.
+const MOST_ELEMENTS: u64 = 64;
+/// The bytes between the beginnings of objects.
+const DISTANCE: u64 = 1 << 16;
+/// Numbers below this one are no addresses.
+const FIRST_ADDRESS: u64 = 4096;
+
+/// The test that a run to a goal stands for; none if its inputs have no form as a test.
+pub(super) fn test_of_run(
+    (program, entry): (&Program, FuncId),
+    (pool, encoded): (&mut TermPool, &Encoded),
+    (goal, trace): (GoalId, &Trace),
+) -> Option<Test> {
+    let body = program.functions[entry].body.as_ref()?;
+    let begin = &trace.steps.first()?.values;
+    let outside = encoded.provenance.outside;
+    let symbol = outside.map(|variable| encoded.system.variables[variable].symbol);
+    let memory = symbol.and_then(|symbol| begin.get(symbol)).cloned();
+    let mut maker = TestMaker { program, encoded, begin, memory, objects: Vec::new() };
+    let mut args = Vec::new();
+    for param in &body.params {
+        let local = &body.locals[*param];
+        let place = InputPlace::root(&local.name);
+        let bytes = maker.argument(*param, &local.storage, local.ty)?;
+        args.push(maker.image(bytes, local.ty, (&place, false)));
+    }
+    let globals = maker.globals();
+    let mut objects = Vec::new();
+    maker.finish(&mut objects);
+    let mut externals = Vec::new();
+    let mut evaluator = Evaluator::new();
+    for step in &trace.steps {
+        let reads: &[InputRead] = match step.choice {
+            Choice::Transition(index) => &encoded.inputs[encoded.system.transitions[index].from],
+            Choice::Approach(index) => encoded.inputs_of_approach(goal, index),
+        };
+        for read in reads {
+            let is_undefined = maker.is_undefined(&read.function);
+            if is_undefined && evaluator.holds(pool, &step.values, read.condition) {
+                let mut value = |term| evaluator.eval(pool, &step.values, term);
+                externals.push(maker.external(read, &mut value, &mut objects));
+            }
+        }
+    }
+    let function = program.functions[entry].name.clone();
+    Some(Test { objects, globals, externals, ..Test::calling(function, args) })
+}
+
+/// An object of the memory behind pointers.
+struct Planned {
+    /// The address of its first byte in the run.
+    address: u64,
+    ty: CTypeId,
+    count: u64,
+    contents: Vec<u8>,
+    place: InputPlace,
+}
+
+impl Planned {
+    fn has(&self, address: u64) -> bool {
+        address.wrapping_sub(self.address) < self.contents.len() as u64
+    }
+}
+
+struct TestMaker<'a> {
+    program: &'a Program,
+    encoded: &'a Encoded,
+    /// The values where the run begins.
+    begin: &'a Model,
+    /// The memory that is no object of the program, as it is meanwhile.
+    memory: Option<Value>,
+    objects: Vec<Planned>,
+}
+
+impl TestMaker<'_> {
+    /// The bytes of an argument.
+    fn argument(&self, param: LocalId, storage: &Storage, ty: CTypeId) -> Option<Vec<u8>> {
+        let size = self.program.types.size(ty)? as usize;
+        let mut bytes = vec![0; size];
+        if let Storage::Memory { .. } = storage {
+            self.put_object(&mut bytes, OriginKind::Local(0, param));
+            return Some(bytes);
+        }
+        let is_register = |place: &Option<VariablePlace>| matches!(place, Some(VariablePlace::Register(0, local)) if *local == param);
+        let mut places = self.encoded.provenance.variables.iter();
+        if let Some((variable, _)) = places.find(|(_, place)| is_register(place))
+            && let Some(value) = self.begin.get(self.encoded.system.variables[variable].symbol)
+        {
+            bytes = bytes_of(value, size);
+        }
+        Some(bytes)
+    }
+
+    /// Puts the values of the variables that hold an object's contents into its bytes. Returns whether
+    /// there are some.
+    fn put_object(&self, bytes: &mut [u8], kind: OriginKind) -> bool {
+        let origins = &self.encoded.provenance;
+        let mut found = false;
+        for (variable, place) in origins.variables.iter() {
+            let symbol = self.encoded.system.variables[variable].symbol;
+            let (Some(place), Some(value)) = (place, self.begin.get(symbol)) else { continue };
+            found |= self.put_part(bytes, (place, value), kind);
+        }
+        found
+    }
+
+    /// Puts a part of an object into its bytes, if it is one.
+    fn put_part(
+        &self,
+        bytes: &mut [u8],
+        (place, value): (&VariablePlace, &Value),
+        kind: OriginKind,
+    ) -> bool {
+        let is_it = |object: usize| self.encoded.provenance.objects[object].kind == kind;
+        match (*place, value) {
+            (VariablePlace::Bytes { object, offset, size, .. }, value) if is_it(object) => {
+                put(bytes, offset, &bytes_of(value, size as usize));
+                true
+            }
+            (VariablePlace::Elements { object, offset, size, period, .. }, Value::Array(array))
+                if is_it(object) =>
+            {
+                let places = (offset..bytes.len() as u64).step_by(period as usize);
+                for (index, at) in (0..).zip(places) {
+                    let element = array.get(index).to_le_bytes();
+                    put(bytes, at, &element[..(size as usize).min(8)]);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a function has no body, so that a test says what it gives.
+    fn is_undefined(&self, name: &str) -> bool {
+        let function = self.program.function_named(name);
+        function.is_some_and(|function| self.program.functions[function].body.is_none())
+    }
+
+    /// The result of an undefined function, and what it writes.
+    fn external(
+        &mut self,
+        read: &InputRead,
+        value: &mut impl FnMut(Term) -> Value,
+        objects: &mut Vec<TestObject>,
+    ) -> ExternalResult {
+        if let Some(memory) = read.writes.as_ref().and_then(|writes| writes.memory) {
+            self.memory = Some(value(memory));
+        }
+        let size = self.program.types.size(read.ty).unwrap_or(0) as usize;
+        let place = InputPlace::root(format!("{}()", read.function));
+        let bytes = bytes_of(&value(read.symbol), size);
+        let result = self.image(bytes, read.ty, (&place, false));
+        let mut written = Vec::new();
+        if let Some(writes) = &read.writes {
+            let parts: Vec<(VariablePlace, Value)> =
+                writes.parts.iter().map(|(place, term)| (*place, value(*term))).collect();
+            for (at, (term, ty)) in (0..).zip(&writes.args) {
+                let ty = self.program.types.get(*ty);
+                let CType::Pointer { pointee, to_const: false } = *ty else { continue };
+                let Some(address) = value(*term).to_u64() else { continue };
+                let Some((bytes, ty)) = self.written_at(address, pointee, &parts) else { continue };
+                let image = self.image(bytes, ty, (&place, true));
+                written.push(ExternalWrite::behind_argument(at, 0, image));
+            }
+        }
+        self.finish(objects);
+        ExternalResult { function: read.function.clone(), result, object: None, writes: written }
+    }
+
+    /// What a call wrote from an address on, and its type.
+    fn written_at(
+        &self,
+        address: u64,
+        pointee: CTypeId,
+        parts: &[(VariablePlace, Value)],
+    ) -> Option<(Vec<u8>, CTypeId)> {
+        if let Some(object) = self.objects.iter().find(|object| object.has(address)) {
+            let room = object.contents.len() as u64 - (address - object.address);
+            return Some((self.outside(address, room), object.ty));
+        }
+        for origin in &self.encoded.provenance.objects {
+            let size = self.size_of(&origin.kind)?;
+            let distance = address.wrapping_sub(origin.address);
+            if distance >= size {
+                continue;
+            }
+            let mut bytes = vec![0; size as usize];
+            let mut is_written = false;
+            for (place, value) in parts {
+                is_written |= self.put_part(&mut bytes, (place, value), origin.kind);
+            }
+            let of_type = self.program.types.size(pointee).unwrap_or(0);
+            let length = if of_type > 1 { of_type.min(size - distance) } else { size - distance };
+            bytes.drain(..distance as usize);
+            bytes.truncate(length as usize);
+            return is_written.then_some((bytes, pointee));
+        }
+        None
+    }
+
+    /// The bytes of an object of the program; none are known of allocated ones.
+    fn size_of(&self, kind: &OriginKind) -> Option<u64> {
+        match *kind {
+            OriginKind::Global(global) => Some(self.program.globals[global].size),
+            OriginKind::Local(instance, local) => {
+                let function = self.encoded.provenance.instances[instance].function;
+                let body = self.program.functions[function].body.as_ref()?;
+                match body.locals[local].storage {
+                    Storage::Memory { size, .. } => Some(size),
+                    Storage::Register(_) => Some(0),
+                }
+            }
+            OriginKind::Allocated { .. } => Some(0),
+        }
+    }
+
+    /// The globals whose contents the run begins with.
+    fn globals(&mut self) -> Vec<GlobalInput> {
+        let mut found = Vec::new();
+        for (id, global) in self.program.globals.iter() {
+            let Image { mut bytes, pointers } = Image::initial(self.program, id);
+            let is_fixed = global.read_only || STREAMS.contains(&global.name.as_str());
+            if is_fixed || !self.put_object(&mut bytes, OriginKind::Global(id)) {
+                continue;
+            }
+            let place = InputPlace::root(&global.name);
+            let mut image = self.image(bytes, global.ty, (&place, false));
+            let is_other = |pointer: &ImagePointer| {
+                let word = image.bytes.get(pointer.offset as usize..).unwrap_or_default();
+                word.iter().take(8).all(|byte| *byte == 0)
+            };
+            let kept: Vec<ImagePointer> = pointers.into_iter().filter(is_other).collect();
+            image.pointers.extend(kept);
+            image.pointers.sort_by_key(|pointer| pointer.offset);
+            found.push(GlobalInput { name: global.name.clone(), image });
+        }
+        found
+    }
+
+    /// The bytes of a value, or of elements that a pointer leads to, with the pointers among them.
+    fn image(
+        &mut self,
+        mut bytes: Vec<u8>,
+        ty: CTypeId,
+        (place, is_object): (&InputPlace, bool),
+    ) -> Image {
+        let types = &self.program.types;
+        let size = types.size(ty).filter(|size| *size > 0).unwrap_or(1);
+        let mut pointers = Vec::new();
+        for scalar in scalars(types, ty, bytes.len() as u64) {
+            if scalar.kind != ScalarKind::Pointer {
+                continue;
+            }
+            let (from, to) = (scalar.offset as usize, (scalar.offset + scalar.size) as usize);
+            let mut word = [0; 8];
+            word[..to - from].copy_from_slice(&bytes[from..to]);
+            let address = u64::from_le_bytes(word);
+            let element = match is_object {
+                true => place.index((scalar.offset / size) as i64),
+                false => place.clone(),
+            };
+            let (own, pointer) = member(types, ty, scalar.offset % size, element);
+            match self.target(address, types.pointee(pointer), own) {
+                Some(target) => pointers.push(ImagePointer { offset: scalar.offset, target }),
+                None => bytes[from..to].fill(0),
+            }
+        }
+        Image { bytes, pointers }
+    }
+
+    /// What an address leads to; none for null.
+    fn target(
+        &mut self,
+        address: u64,
+        pointee: Option<CTypeId>,
+        place: InputPlace,
+    ) -> Option<PointerTarget> {
+        if address < FIRST_ADDRESS {
+            return None;
+        }
+        let origins = &self.encoded.provenance;
+        for (id, function) in self.program.functions.iter() {
+            if origins.functions[id] == address {
+                return Some(PointerTarget::Function(function.name.clone()));
+            }
+        }
+        for origin in &origins.objects {
+            let OriginKind::Global(global) = origin.kind else { continue };
+            let global = &self.program.globals[global];
+            let distance = address.wrapping_sub(origin.address);
+            if distance <= global.size {
+                return Some(PointerTarget::Global(global.name.clone(), distance));
+            }
+        }
+        let index = match self.objects.iter().position(|object| object.has(address)) {
+            Some(index) => index,
+            None => self.plan(address, pointee?, place)?,
+        };
+        let distance = address - self.objects[index].address;
+        Some(PointerTarget::Object(u32::try_from(index).ok()?, distance))
+    }
+
+    /// Plans an object at an address; none if there are enough.
+    fn plan(&mut self, address: u64, pointee: CTypeId, place: InputPlace) -> Option<usize> {
+        let types = &self.program.types;
+        if self.objects.len() >= MOST_OBJECTS
+            || matches!(types.get(pointee), CType::Function { .. })
+        {
+            return None;
+        }
+        let known = types.size(pointee).filter(|size| *size > 0);
+        let character = || types.iter().map(|(ty, _)| ty).find(|ty| is_character(types, *ty));
+        let (ty, size) = match known {
+            Some(size) => (pointee, size),
+            None => (character()?, 1),
+        };
+        let next = self.objects.iter().map(|object| object.address).filter(|at| *at > address);
+        let room = next.min().map_or(u64::MAX, |next| next - address);
+        let most = if size == 1 { BYTES } else { MOST_ELEMENTS };
+        let count = (BYTES.max(size) / size).clamp(1, most).min(room / size);
+        let contents = self.outside(address, count * size);
+        (count > 0).then(|| {
+            self.objects.push(Planned { address, ty, count, contents, place });
+            self.objects.len() - 1
+        })
+    }
+
+    /// Adds the objects that were planned since the last time, and those that they lead to.
+    fn finish(&mut self, made: &mut Vec<TestObject>) {
+        while let Some(planned) = self.objects.get(made.len()) {
+            let (ty, count, place) = (planned.ty, planned.count, planned.place.clone());
+            let contents = planned.contents.clone();
+            let image = self.image(contents, ty, (&place, true));
+            made.push(TestObject {
+                name: place.to_string(),
+                address: INPUT_REGION + (made.len() as u64 + 1) * DISTANCE,
+                ty,
+                count,
+                align: self.program.types.align(ty).max(16),
+                image,
+                read_only: false,
+            });
+        }
+    }
+
+    /// Bytes of the memory that is no object of the program.
+    fn outside(&self, address: u64, count: u64) -> Vec<u8> {
+        let Some(Value::Array(array)) = &self.memory else { return vec![0; count as usize] };
+        (0..count).map(|at| array.get(address.wrapping_add(at)) as u8).collect()
+    }
+}
+
+/// The innermost member of a value at an offset, with its type.
+fn member(types: &CTypes, ty: CTypeId, offset: u64, place: InputPlace) -> (InputPlace, CTypeId) {
+    match types.get(ty) {
+        CType::Array { element, .. } => {
+            let size = types.size(*element).filter(|size| *size > 0).unwrap_or(1);
+            let place = place.index((offset / size) as i64);
+            member(types, *element, offset % size, place)
+        }
+        CType::Record(record) => {
+            let begins = |field: &&Field| field.bits.is_none() && field.bit_offset / 8 <= offset;
+            let fields = types.records[*record].fields.iter().filter(begins);
+            // The largest of a union, as its scalars are those of this one.
+            let later = |field: &&Field| (field.bit_offset, types.size(field.ty));
+            let Some(field) = fields.max_by_key(later) else { return (place, ty) };
+            let place = match field.name.as_str() {
+                "" => place,
+                name => place.field(name),
+            };
+            member(types, field.ty, offset - field.bit_offset / 8, place)
+        }
+        _ => (place, ty),
+    }
+}
+
+fn is_character(types: &CTypes, ty: CTypeId) -> bool {
+    matches!(types.get(ty), CType::Int { kind: IntKind::Char, .. })
+}
+
+/// The first bytes of a value, the lowest first.
+fn bytes_of(value: &Value, size: usize) -> Vec<u8> {
+    let bits = match value {
+        Value::Bool(truth) => u128::from(*truth),
+        Value::Float { bits, .. } => u128::from(*bits),
+        other => other.to_wide().map_or(0, |wide| wide.low_u128()),
+    };
+    let mut bytes = bits.to_le_bytes().to_vec();
+    bytes.resize(size, 0);
+    bytes
+}
+
+fn put(bytes: &mut [u8], offset: u64, part: &[u8]) {
+    let from = (offset as usize).min(bytes.len());
+    let to = (from + part.len()).min(bytes.len());
+    bytes[from..to].copy_from_slice(&part[..to - from]);
+}
