@@ -4,6 +4,7 @@
 //! grow threefold. In a round each engine has its share of the time, the cheap ones first. All goals
 //! share one unrolling, one set of invariants, and the lemmas of refinement.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ use lydian_base::EntityId as _;
 use lydian_smt::{Answer, Evaluator, Limits, Model, Solver, Term, TermPool};
 use rustc_hash::FxHashSet;
 
+use crate::engines::acceleration::Acceleration;
+use crate::engines::acceleration::search::JumpSearch;
 use crate::engines::algebra::Products;
 use crate::engines::cells::Cells;
 use crate::engines::certificate::{Argument, Certificate};
@@ -35,6 +38,8 @@ use crate::system::{GoalId, System};
 const FIRST_LAYERS: usize = 4;
 /// The time of a query about the invariants that a proof needs.
 const MINIMISATION: Duration = Duration::from_millis(200);
+/// The layers with jumps that each round adds.
+const JUMP_LAYERS: usize = 3;
 /// The runs that are sampled in the first round.
 const FIRST_RUNS: usize = 24;
 
@@ -118,7 +123,8 @@ pub fn decide(
     }
     let slice = Slice::new(pool, system, goals);
     let mut queries = Queries::new(pool, solver, &schedule.limits, schedule.query);
-    let mut session = Session::new(&mut queries, system, &slice, goals);
+    let accelerated = OnceCell::new();
+    let mut session = Session::new(&mut queries, system, (&slice, &accelerated), goals);
     session.companion.clone_from(&schedule.companion);
     session.decide_without_ways();
     let mut share = schedule.first;
@@ -147,6 +153,10 @@ struct Session<'s> {
     /// By goal: the number of layers that are known not to reach it.
     clear: Vec<usize>,
     samples: Samples<'s>,
+    /// The slice with jumps, once it was made.
+    accelerated: &'s OnceCell<Acceleration>,
+    /// The search of it, once it has begun; none if there are no jumps.
+    jumps: Option<Option<JumpSearch<'s>>>,
     values: Values<'s>,
     cells: Cells<'s>,
     invariants: Invariants,
@@ -163,7 +173,7 @@ impl<'s> Session<'s> {
     fn new(
         queries: &mut Queries<'_>,
         whole: &'s System,
-        slice: &'s Slice,
+        (slice, accelerated): (&'s Slice, &'s OnceCell<Acceleration>),
         goals: &[GoalId],
     ) -> Self {
         let system = &slice.system;
@@ -175,6 +185,8 @@ impl<'s> Session<'s> {
             unrolling: Unrolling::from_entry(queries, system),
             clear: vec![0; goals.len()],
             samples: Samples::new(queries.pool, system),
+            accelerated,
+            jumps: None,
             values: Values::new(system),
             cells: Cells::new(queries.pool, system),
             invariants: vec![Vec::new(); system.points.len()],
@@ -273,6 +285,9 @@ impl<'s> Session<'s> {
         let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
         self.unroll(&mut queries.within(share), layers);
         self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
+        if round > 0 {
+            self.jump(&mut queries.within(share.saturating_mul(2)), JUMP_LAYERS * round as usize);
+        }
         self.enumerate(&mut queries.within(share.saturating_mul(2)));
         self.relate(&mut queries.within(share.saturating_mul(2)), false);
         if round % 2 == 1 || self.multiplies {
@@ -292,6 +307,24 @@ impl<'s> Session<'s> {
         }
         for (goal, course) in self.samples.run(queries, runs, &open) {
             self.note_reached(queries.pool, goal, &course, "sampling");
+        }
+    }
+
+    /// Looks for runs in which many turns of a loop are one transition.
+    fn jump(&mut self, queries: &mut Queries<'_>, layers: usize) {
+        let open = self.open();
+        if open.is_empty() || queries.expired() {
+            return;
+        }
+        let (system, invariants) = (&self.slice.system, &self.invariants);
+        let accelerated = self.accelerated;
+        let search = self.jumps.get_or_insert_with(|| {
+            let made = accelerated.get_or_init(|| Acceleration::of(queries, system, invariants));
+            JumpSearch::new(queries, made)
+        });
+        let Some(search) = search else { return };
+        for (goal, course) in search.work(queries, (&open, layers), &mut self.samples) {
+            self.note_reached(queries.pool, goal, &course, "acceleration");
         }
     }
 
