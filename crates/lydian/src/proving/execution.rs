@@ -149,9 +149,10 @@ impl<'a> Execution<'a> {
 
     /// The one run of a program that asks for no input, until it ends or is told to stop.
     pub(super) fn whole_run(&self, stops: &mut dyn FnMut() -> bool) -> Option<Hit> {
-        let outcome = self.run(&Answers::default(), MOST_STEPS, &mut Stopper(stops))?;
-        let goal = self.goal(&Answers::default(), &outcome).filter(|_| is_error(&outcome))?;
-        outcome.externals.is_empty().then_some(Hit { goal, inputs: Vec::new() })
+        let answers = Answers::default();
+        let outcome = self.run(&answers, MOST_STEPS, &mut Stopper(stops))?;
+        let goal = self.goal(&answers, &outcome).filter(|_| is_error(&outcome))?;
+        Some(Hit { goal, inputs: self.inputs(&answers, &outcome) })
     }
 
     /// Runs of at most so many statements.
