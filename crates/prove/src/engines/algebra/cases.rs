@@ -9,7 +9,7 @@ use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 use rustc_hash::FxHashMap;
 
 use crate::engines::algebra::Products;
-use crate::engines::algebra::rules::{Part, Rules, Sources};
+use crate::engines::algebra::rules::{Fact, Part, Rules, Sources};
 use crate::engines::stage::{conjuncts, subterms};
 
 /// The most conditions that are split upon in one case.
@@ -46,7 +46,7 @@ impl Cases<'_, '_> {
 
     /// The same for a case that so many conditions have.
     fn close(&mut self, pool: &mut TermPool, parts: &[Part], depth: usize) -> Option<Sources> {
-        let mut rules = Rules::of(pool, parts);
+        let mut rules = Rules::of(pool, parts, &[]);
         if let Some(found) = rules.contradiction(pool, parts) {
             return Some(found);
         }
@@ -65,12 +65,12 @@ impl Cases<'_, '_> {
         {
             return Some(found);
         }
-        let before = rules.opaque();
-        let mut has_more = false;
-        for term in before {
-            has_more |= self.learn(pool, &mut rules, &plain, term);
+        let mut facts = Vec::new();
+        for term in rules.opaque() {
+            facts.extend(self.fact(pool, &mut rules, &plain, term));
         }
-        rules.contradiction(pool, parts).filter(|_| has_more)
+        let mut rules = Rules::of(pool, parts, &facts);
+        rules.contradiction(pool, parts).filter(|_| !facts.is_empty())
     }
 
     /// The parts that have no products.
@@ -95,56 +95,66 @@ impl Cases<'_, '_> {
         Some(used.filter_map(|part| part.source).collect())
     }
 
-    /// Adds an equation about an opaque term, if there is one. Whether there is.
-    fn learn(
+    /// An equation about an opaque term, if one is known.
+    fn fact(
         &mut self,
         pool: &mut TermPool,
         rules: &mut Rules,
         plain: &[Part],
         term: Term,
-    ) -> bool {
+    ) -> Option<Fact> {
         let Node::Un(op @ (UnOp::SExt | UnOp::ZExt), inner) = pool.node(term) else {
-            return false;
+            return None;
         };
         if let Node::Extract(whole, low) = pool.node(inner)
             && pool.width(whole) == pool.width(term)
             && low > 0
             && low + pool.width(inner) == pool.width(whole)
         {
-            return self.learn_half(pool, rules, plain, (term, whole, low));
+            return self.half(pool, rules, plain, (term, whole, low));
         }
-        if self.products.has(pool, inner) {
-            return false;
-        }
-        let Some(sum) = distributed(pool, op, inner, pool.width(term)) else { return false };
-        let equal = pool.eq(term, sum);
-        let differs = pool.not(equal);
-        let Some(sources) = self.ask(pool, plain, Some(differs)) else { return false };
-        rules.add_equation(pool, (term, sum), sources);
-        true
+        let sum = distributed(pool, op, inner, pool.width(term))?;
+        let sources = self.equality(pool, plain, (term, sum))?;
+        Some(Fact { sides: (term, sum), sources })
     }
 
-    /// Adds that a word is a power of two times its high bits, if the low ones are zero.
-    fn learn_half(
+    /// The assumptions by which two words without products are equal.
+    fn equality(
+        &mut self,
+        pool: &mut TermPool,
+        plain: &[Part],
+        (a, b): (Term, Term),
+    ) -> Option<Sources> {
+        let equal = pool.eq(a, b);
+        (!self.products.has(pool, equal)).then_some(())?;
+        let differs = pool.not(equal);
+        self.ask(pool, plain, Some(differs))
+    }
+
+    /// That a word is a power of two times its high bits, if the low ones are zero; or that a word is
+    /// to which a quotient towards zero has added something.
+    fn half(
         &mut self,
         pool: &mut TermPool,
         rules: &mut Rules,
         plain: &[Part],
         (high, whole, twos): (Term, Term, u32),
-    ) -> bool {
-        let sources = rules.is_multiple(pool, whole, twos).or_else(|| {
-            let low = pool.extract(twos - 1, 0, whole);
-            let some = match pool.sort(low) {
-                Sort::Bool => low,
-                _ => pool.is_nonzero(low),
-            };
-            self.ask(pool, plain, Some(some))
-        });
-        let Some(sources) = sources else { return false };
+    ) -> Option<Fact> {
         let amount = pool.bv(pool.width(whole), u64::from(twos));
         let again = pool.shl(high, amount);
-        rules.add_equation(pool, (whole, again), sources);
-        true
+        if let Some(sources) = rules.is_multiple(pool, whole, twos) {
+            return Some(Fact { sides: (whole, again), sources });
+        }
+        let dividend = match pool.node(whole) {
+            Node::Bin(BinOp::Add, a, b) => match (pool.node(a), pool.node(b)) {
+                (_, Node::Un(UnOp::ZExt, _)) => a,
+                (Node::Un(UnOp::ZExt, _), _) => b,
+                _ => whole,
+            },
+            _ => whole,
+        };
+        let sources = self.equality(pool, plain, (dividend, again))?;
+        Some(Fact { sides: (dividend, again), sources })
     }
 }
 

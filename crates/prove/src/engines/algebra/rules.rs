@@ -39,9 +39,17 @@ struct Normal {
 struct Rule {
     width: u32,
     monomial: Vec<Term>,
-    /// The polynomial that the monomial equals.
+    /// It is for multiples of this power of two of the monomial.
+    twos: u32,
+    /// The polynomial that so many of the monomial equal.
     equal: Polynomial,
     sources: Sources,
+}
+
+/// An equation that is no assumption and follows from some.
+pub(super) struct Fact {
+    pub(super) sides: (Term, Term),
+    pub(super) sources: Sources,
 }
 
 /// A comparison of two polynomials.
@@ -52,6 +60,17 @@ struct Comparison {
     sides: [Polynomial; 2],
 }
 
+impl Rule {
+    /// A monomial of a polynomial that it rewrites, with its other factors.
+    fn within(&self, polynomial: &Polynomial) -> Option<(Vec<Term>, Vec<Term>, &Self)> {
+        let mut all = polynomial.iter();
+        all.find_map(|(all, coefficient)| {
+            (coefficient.trailing_zeros() >= self.twos).then_some(())?;
+            Some((all.clone(), without(all, &self.monomial)?, self))
+        })
+    }
+}
+
 /// Equations as rewrites of monomials.
 pub(super) struct Rules {
     rules: Vec<Rule>,
@@ -60,7 +79,7 @@ pub(super) struct Rules {
 
 impl Rules {
     /// The rules of some equations and comparisons.
-    pub(super) fn of(pool: &mut TermPool, parts: &[Part]) -> Self {
+    pub(super) fn of(pool: &mut TermPool, parts: &[Part], facts: &[Fact]) -> Self {
         let mut rules = Self { rules: Vec::new(), known: FxHashMap::default() };
         let mut equations = Vec::new();
         for part in parts {
@@ -68,6 +87,9 @@ impl Rules {
                 let sources = part.source.into_iter().collect();
                 equations.push((pool.width(a), rules.difference(pool, a, b), sources));
             }
+        }
+        for Fact { sides: (a, b), sources } in facts {
+            equations.push((pool.width(*a), rules.difference(pool, *a, *b), sources.clone()));
         }
         equations.extend(rules.tight(pool, parts));
         equations.sort_by_key(|(_, polynomial, _)| degree(polynomial));
@@ -166,33 +188,22 @@ impl Rules {
         self.normal(width, polynomial)
     }
 
-    /// Adds an equation.
-    pub(super) fn add_equation(
-        &mut self,
-        pool: &mut TermPool,
-        (a, b): (Term, Term),
-        sources: Sources,
-    ) {
-        let width = pool.width(a);
-        let apart = self.difference(pool, a, b);
-        self.add(width, apart, sources);
-    }
-
-    /// Adds the rule of a polynomial that is zero.
+    /// Adds the rule of a polynomial that is zero: for the monomial of highest degree with the fewest
+    /// factors of two, the last of these.
     fn add(&mut self, width: u32, polynomial: Polynomial, sources: Sources) {
         let normal = self.normal(width, polynomial);
         let polynomial = normal.polynomial;
         let highest = degree(&polynomial);
-        let leading = polynomial.iter().rev().find(|(monomial, coefficient)| {
-            highest > 0 && monomial.len() == highest && *coefficient & 1 == 1
-        });
-        let Some((monomial, coefficient)) = leading else { return };
-        let factor = odd_inverse(*coefficient).wrapping_neg();
+        let leading = polynomial.iter().rev().filter(|(monomial, _)| monomial.len() == highest);
+        let leading = leading.min_by_key(|(_, coefficient)| coefficient.trailing_zeros());
+        let Some((monomial, coefficient)) = leading.filter(|_| highest > 0) else { return };
+        let twos = coefficient.trailing_zeros();
+        let factor = odd_inverse(*coefficient >> twos).wrapping_neg();
         let mut rest = polynomial.clone();
         rest.remove(monomial);
         let equal = scaled(&rest, factor, width);
         let (monomial, sources) = (monomial.clone(), &normal.sources | &sources);
-        self.rules.push(Rule { width, monomial, equal, sources });
+        self.rules.push(Rule { width, monomial, twos, equal, sources });
     }
 
     /// A polynomial after all rewrites, or after as many as are allowed.
@@ -200,13 +211,11 @@ impl Rules {
         let mut sources = Sources::new();
         for _ in 0..MOST_REWRITES {
             let mut fitting = self.rules.iter().filter(|rule| rule.width == width);
-            let found = fitting.find_map(|rule| {
-                let mut all = polynomial.keys();
-                let within = all.find_map(|all| Some((all, without(all, &rule.monomial)?)));
-                within.map(|(all, rest)| (all.clone(), rest, rule))
-            });
-            let Some((monomial, rest, rule)) = found else { break };
-            let factor = Polynomial::from([(rest, polynomial[&monomial])]);
+            let Some((monomial, rest, rule)) = fitting.find_map(|rule| rule.within(&polynomial))
+            else {
+                break;
+            };
+            let factor = Polynomial::from([(rest, polynomial[&monomial] >> rule.twos)]);
             let Some(replaced) = product(&factor, &rule.equal, width) else { break };
             polynomial.remove(&monomial);
             polynomial = sum(&polynomial, &replaced, width);

@@ -142,6 +142,15 @@ pub(crate) const LOOPS: &[Example] = &[
         reached: &[false, false, false],
     },
     Example {
+        name: "squares",
+        text: "vars x y n
+               start x = 0, y = 0
+               p0 -> p1
+               p1 -> p1 if y < n: y := y + 1, x := x + (y + 1) * (y + 1)
+               p1 -> !bad if 6 * x != 2 * y * y * y + 3 * y * y + y",
+        reached: &[false],
+    },
+    Example {
         name: "index",
         text: "vars i n
                start i = 0
