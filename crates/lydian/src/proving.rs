@@ -33,8 +33,8 @@ use crate::events::Observer;
 use crate::generation::workers;
 use crate::project::linked::{LinkRequest, LinkedProgram};
 use answers::{AnswerReader, arguments};
-use board::Board;
-use execution::Execution;
+use board::{Board, Finding};
+use execution::{Execution, Hit};
 use exploration::ErrorExploration;
 pub use invariants::PointInvariants;
 pub use native_tests::NativeTest;
@@ -49,8 +49,10 @@ mod native_tests;
 
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
-/// The part of the time for runs of the program itself.
-const EXECUTION: u32 = 4;
+/// The part of the time for runs of the program itself, before everything else.
+const EXECUTION: u32 = 10;
+/// The part of the time for the one run of a program without inputs, beside the engines.
+const WHOLE_RUN: u32 = 2;
 /// The function where a program begins.
 const MAIN: &str = "main";
 /// How often it is looked whether the user asked to stop.
@@ -184,7 +186,15 @@ impl Proofs {
         };
         let is_open = |goal: &GoalId| !hits.iter().any(|hit| hit.goal == *goal);
         let goals: Vec<_> = encoded.system.goals.ids().filter(is_open).collect();
-        let search = Search { program: &program, main, encoded: &encoded, goals, request, end };
+        let search = Search {
+            program: &program,
+            main,
+            encoded: &encoded,
+            goals,
+            request,
+            end,
+            whole_run: execution.is_single().then_some(&execution),
+        };
         let config = ChainConfig { z3: Z3Use::Off, bisection: true, ..ChainConfig::default() };
         let mut solver = standard_chain(&config);
         let (decided, board) = search.run(&mut pool, &mut *solver, cancel);
@@ -250,6 +260,8 @@ struct Search<'a> {
     goals: Vec<GoalId>,
     request: &'a ProofRequest,
     end: Instant,
+    /// The program's one run, if it has no other and that is long.
+    whole_run: Option<&'a Execution<'a>>,
 }
 
 impl Search<'_> {
@@ -322,11 +334,24 @@ impl Search<'_> {
         }
     }
 
+    /// Follows the program's one run for a part of the time, in turns with the engines.
+    fn run_whole(&self, execution: &Execution<'_>, board: &Board) -> Option<Hit> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        let end = Instant::now() + left / WHOLE_RUN;
+        execution.whole_run(&mut || {
+            board.await_exploration();
+            board.exploration().is_cancelled() || Instant::now() >= end
+        })
+    }
+
     fn explore(&self, board: &Arc<Board>, workers: usize) {
         let errors = self.goals.iter().filter_map(|goal| match self.encoded.goals[*goal] {
             GoalMeaning::Error { function, call } => Some((*goal, (function, call))),
             _ => None,
         });
+        if let Some(hit) = self.whole_run.and_then(|execution| self.run_whole(execution, board)) {
+            board.note(hit.goal, Finding::Reached(hit.inputs));
+        }
         let exploration = ErrorExploration {
             program: self.program,
             main: self.main,

@@ -8,6 +8,7 @@
 //! - `slicing` makes a smaller system for the goals, and maps results back.
 //! - `unrolling` follows all runs at once, one transition after the other.
 //! - `sampling` follows single runs with chosen values, and collects states.
+//! - `acceleration` follows many turns of a loop at once.
 //! - `invariants` guesses formulas from these states, and keeps those that every transition preserves.
 //! - `values` finds the combinations of values of variables that have few.
 //! - `cells` finds formulas about all elements of arrays.
@@ -18,6 +19,7 @@
 //! - `schedule` shares the time among them, and with a `companion` beside them.
 //! - `recursion` finds contracts of recursive functions, with which the others decide goals.
 
+mod acceleration;
 mod algebra;
 mod cells;
 mod certificate;

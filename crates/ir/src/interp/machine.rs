@@ -480,6 +480,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         Outcome {
             end,
             location,
+            open_calls: self.calls.trace(),
             result: self.result,
             objects,
             globals: globals.collect(),

@@ -55,13 +55,18 @@ impl DecisionEvent {
 
 /// Hears of every place that labels can stand at. All functions do nothing by default.
 pub trait Observer {
-    /// Whether it listens at all. Where it does not, none of its other functions is called, and the
-    /// run costs nothing for it.
+    /// Whether it listens at all. Where it does not, none of its other functions but
+    /// [`Observer::stops`] is called, and the run costs nothing for it.
     fn listens(&self) -> bool {
         true
     }
     /// Whether it hears of every statement and block too, which few observers need.
     fn hears_statements(&self) -> bool {
+        false
+    }
+    /// Whether the run is to stop, asked each time that some millions of steps were taken, even where it
+    /// does not listen. Then the run ends with [`StopReason::Cancelled`](lydian_base::StopReason).
+    fn stops(&mut self) -> bool {
         false
     }
     /// A function is entered, its parameters being set.

@@ -52,6 +52,8 @@ pub struct Outcome {
     pub end: End,
     /// Where it ended; `None` where the tested function returned, from its last call.
     pub location: Option<Location>,
+    /// Where each call that had not returned stood at the end, the newest first.
+    pub open_calls: Vec<Location>,
     /// The bytes of the result, of the size of its type; `None` for `void` and where the function
     /// did not return a value.
     pub result: Option<Vec<u8>>,

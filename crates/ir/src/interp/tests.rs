@@ -14,6 +14,7 @@ use crate::verify::verify;
 use lydian_base::{EntityId, StopReason};
 
 mod library;
+mod stops;
 
 /// Types and globals that the programs of these tests share.
 const HEAD: &str = r#"

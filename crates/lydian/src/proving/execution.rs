@@ -5,9 +5,9 @@
 
 use std::time::{Duration, Instant};
 
-use lydian_base::{Rng, StopReason};
+use lydian_base::Rng;
 use lydian_ir::TrapKind;
-use lydian_ir::interp::{End, Location, Observer, Options, Outcome, Silent, run};
+use lydian_ir::interp::{End, Location, Observer, Options, Outcome, run};
 use lydian_ir::source::Point;
 use lydian_ir::test::{Image, Test};
 use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
@@ -57,6 +57,24 @@ struct Runs {
     asked: bool,
 }
 
+/// Ends a run where a function says so.
+struct Stopper<'a>(&'a mut dyn FnMut() -> bool);
+
+impl Observer for Stopper<'_> {
+    fn listens(&self) -> bool {
+        false
+    }
+
+    fn stops(&mut self) -> bool {
+        self.0()
+    }
+}
+
+/// Whether a run ended as those do that come to an error.
+fn is_error(outcome: &Outcome) -> bool {
+    outcome.end == End::Trapped(TrapKind::Abort)
+}
+
 /// Runs of a program.
 pub(super) struct Execution<'a> {
     program: &'a LinkedProgram,
@@ -65,6 +83,7 @@ pub(super) struct Execution<'a> {
     /// The goals, with the places of their calls.
     goals: Vec<(GoalId, Location)>,
     functions: Vec<InputFunction>,
+    is_single: bool,
     rng: Rng,
 }
 
@@ -90,11 +109,17 @@ impl<'a> Execution<'a> {
                 });
             }
         }
-        Self { program, arguments, goals: goals.collect(), functions, rng: Rng::new(7) }
+        Self {
+            program,
+            arguments,
+            goals: goals.collect(),
+            functions,
+            is_single: false,
+            rng: Rng::new(7),
+        }
     }
 
-    /// Runs for about so long; twice as long if the program asks for no input. Gives the first run to each
-    /// goal.
+    /// Runs of few statements, then of more, for about so long. Gives the first run to each goal.
     pub(super) fn hits(&mut self, time: Duration) -> Vec<Hit> {
         let end = Instant::now() + time;
         let mut found: Vec<Hit> = Vec::new();
@@ -106,15 +131,28 @@ impl<'a> Execution<'a> {
         while steps <= MOST_STEPS {
             let begun = Instant::now();
             let Runs { stopped, asked } = self.runs(steps, end, &mut found);
-            let end = if asked { end } else { end + time };
+            self.is_single = stopped && !asked;
             // Runs may take as many times longer as they have more statements.
             let (took, left) = (begun.elapsed(), end.saturating_duration_since(Instant::now()));
-            if !stopped || found.len() == self.goals.len() || took * GROWTH > left {
+            if !stopped || !asked || found.len() == self.goals.len() || took * GROWTH > left {
                 break;
             }
             steps *= u64::from(GROWTH);
         }
         found
+    }
+
+    /// Whether the program asks for no input, so that it has one run, and that is a long one.
+    pub(super) const fn is_single(&self) -> bool {
+        self.is_single
+    }
+
+    /// The one run of a program that asks for no input, until it ends or is told to stop.
+    pub(super) fn whole_run(&self, stops: &mut dyn FnMut() -> bool) -> Option<Hit> {
+        let answers = Answers::default();
+        let outcome = self.run(&answers, MOST_STEPS, &mut Stopper(stops))?;
+        let goal = self.goal(&answers, &outcome).filter(|_| is_error(&outcome))?;
+        Some(Hit { goal, inputs: self.inputs(&answers, &outcome) })
     }
 
     /// Runs of at most so many statements.
@@ -125,10 +163,11 @@ impl<'a> Execution<'a> {
                 break;
             }
             let answers = self.answers(number);
-            let Some(outcome) = self.run(&answers, steps, &mut Silent) else { break };
-            stopped |= matches!(outcome.end, End::Stopped(StopReason::Steps(_)));
+            let mut stops = || Instant::now() >= end;
+            let Some(outcome) = self.run(&answers, steps, &mut Stopper(&mut stops)) else { break };
+            stopped |= matches!(outcome.end, End::Stopped(_));
             asked |= !outcome.externals.is_empty();
-            if outcome.end == End::Trapped(TrapKind::Abort) {
+            if is_error(&outcome) {
                 let goal = self.goal(&answers, &outcome);
                 let goal = goal.filter(|goal| !found.iter().any(|hit| hit.goal == *goal));
                 let inputs = self.inputs(&answers, &outcome);
@@ -150,13 +189,13 @@ impl<'a> Execution<'a> {
         run(&self.program.linked.program, &test, &options, watch).ok()
     }
 
-    /// The goal whose call ended a run.
+    /// The goal whose call ended a run, or was open when it ended: an assertion may have passed.
     fn goal(&self, answers: &Answers, outcome: &Outcome) -> Option<GoalId> {
         let at = |location: Location| self.goals.iter().find(|(_, call)| *call == location);
-        if let Some((goal, _)) = outcome.location.and_then(at) {
+        if let Some((goal, _)) = outcome.open_calls.iter().find_map(|call| at(*call)) {
             return Some(*goal);
         }
-        // It may have ended inside of the function that was called. An assertion may have passed.
+        // It may have ended in a function that was called there before.
         let program = &self.program.linked.program;
         let ends = |call: &Location| match call.point {
             Point::Stmt(stmt) => !is_assertion_call(program, (call.function, stmt)),

@@ -4,13 +4,11 @@
 //! SAT-Solver*, 2000), strengthened by invariants as by Donaldson, Haller, Kroening and Rümmer
 //! (*Software Verification Using k-Induction*, 2011). The base case is the unrolling's.
 
-use lydian_base::EntityId as _;
-use lydian_smt::Answer;
-
 use crate::engines::invariants::Invariants;
 use crate::engines::queries::Queries;
 use crate::engines::unrolling::Unrolling;
 use crate::system::{GoalId, System};
+use lydian_base::EntityId as _;
 
 /// Successive states from anywhere, which satisfy the invariants.
 pub(crate) struct Induction<'s> {
@@ -35,9 +33,8 @@ impl<'s> Induction<'s> {
         let approaches = self.system.goals[goal].approaches.iter();
         let mut later = approaches.filter(|approach| approach.from != self.system.entry);
         later.all(|approach| {
-            let mut query = vec![approach.condition];
-            query.extend(&self.invariants[approach.from.index()]);
-            matches!(queries.check(&query), Answer::Unsat { .. })
+            let invariants = &self.invariants[approach.from.index()];
+            queries.check_with(&[approach.condition], invariants).is_unsat()
         })
     }
 

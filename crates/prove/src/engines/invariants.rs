@@ -2,7 +2,8 @@
 //!
 //! They are guessed from states that runs have there, and kept only if every transition preserves
 //! them. `equations` has equations, which models of failed checks weaken until they hold. `templates`
-//! makes other candidates of fixed forms, and `houdini` removes those that fail.
+//! makes other candidates of fixed forms, and `houdini` removes those that fail. `polynomials` has the
+//! equations with products that the system names.
 //!
 //! Formulas with quantifiers over the elements of arrays have no place here yet. They would be further
 //! candidates of `templates`, with checks of their own in [`Consecution`].
@@ -10,6 +11,7 @@
 pub(crate) mod equations;
 pub(crate) mod houdini;
 pub(crate) mod kernel;
+pub(crate) mod polynomials;
 pub(crate) mod templates;
 
 use std::collections::VecDeque;
@@ -64,9 +66,8 @@ impl<'s> Consecution<'s> {
             failures.push(pool.not(holds));
         }
         let fails = pool.or_all(failures);
-        let mut query = vec![self.system.transitions[index].guard, fails];
-        query.extend(premises);
-        queries.check(&query)
+        let query = [self.system.transitions[index].guard, fails];
+        queries.check_with(&query, premises)
     }
 
     /// The formulas that hold at the end of a transition in a model in which some fail there. None if all

@@ -46,9 +46,7 @@ impl InductiveCore<'_> {
         let system = self.system;
         for approach in &system.goals[goal].approaches {
             let at = approach.from.index();
-            let mut query = vec![approach.condition];
-            query.extend(&self.invariants[at]);
-            let answer = queries.check(&query);
+            let answer = queries.check_with(&[approach.condition], &self.invariants[at]);
             self.note(at, &answer)?;
         }
         while let Some((at, formula)) = self.waiting.pop() {

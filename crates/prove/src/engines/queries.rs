@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use lydian_smt::{Answer, Limits, Model, Solver, Term, TermPool};
+use lydian_smt::{Answer, Evaluator, Limits, Model, Solver, Term, TermPool};
 
-use crate::engines::algebra::{Products, simplified};
+use crate::engines::algebra::{Products, contradiction};
 
-/// The assumptions that are tried to be left out of a contradiction.
-const MOST_TRIED: usize = 64;
+/// The time of a question about words that equations between products depend on.
+const QUESTION: Duration = Duration::from_millis(50);
 
 /// A pool, a solver, and the limits of the work that is done with them.
 pub(crate) struct Queries<'a> {
@@ -64,32 +64,59 @@ impl<'a> Queries<'a> {
         if open.is_empty() {
             return Answer::Sat(Model::new());
         }
-        let mut products = self.products.borrow_mut();
-        if open.iter().any(|term| products.has(self.pool, *term))
-            && let Some(core) = contradiction(self.pool, &open)
-        {
+        if let Some(core) = self.contradiction(&open) {
             return Answer::Unsat { core: Some(core) };
         }
         self.solver.check(self.pool, &open, &limits)
+    }
+
+    /// Whether assumptions and premises hold in some model. Premises with products are only looked at where
+    /// the others do not suffice.
+    pub(crate) fn check_with(&mut self, assumptions: &[Term], premises: &[Term]) -> Answer {
+        let (hard, plain): (Vec<Term>, Vec<Term>) =
+            premises.iter().copied().partition(|premise| self.multiplies(*premise));
+        let mut query = [assumptions, &plain].concat();
+        if !hard.is_empty() && !assumptions.iter().any(|term| self.multiplies(*term)) {
+            let answer = self.check(&query);
+            let mut evaluator = Evaluator::new();
+            let suffices = match &answer {
+                Answer::Unsat { .. } => true,
+                Answer::Sat(model) => {
+                    hard.iter().all(|term| evaluator.holds(self.pool, model, *term))
+                }
+                Answer::Unknown(_) => false,
+            };
+            if suffices {
+                return answer;
+            }
+        }
+        query.extend(hard);
+        self.check(&query)
+    }
+
+    /// Whether a term has a product of variables in it.
+    pub(crate) fn multiplies(&self, term: Term) -> bool {
+        self.products.borrow_mut().has(self.pool, term)
+    }
+
+    /// Assumptions with products that contradict each other as equations.
+    fn contradiction(&mut self, open: &[Term]) -> Option<Vec<Term>> {
+        let products = &mut *self.products.borrow_mut();
+        open.iter().any(|term| products.has(self.pool, *term)).then_some(())?;
+        let limits = self.limits.within(QUESTION.min(self.most));
+        let solver = &mut *self.solver;
+        let mut refute = |pool: &mut TermPool, query: &[Term]| {
+            (!limits.expired()).then_some(())?;
+            match solver.check(pool, query, &limits) {
+                Answer::Unsat { core } => Some(core.unwrap_or_else(|| query.to_vec())),
+                _ => None,
+            }
+        };
+        contradiction(self.pool, products, open, &mut refute)
     }
 
     /// Whether the assumptions contradict each other, for sure.
     pub(crate) fn contradict(&mut self, assumptions: &[Term]) -> bool {
         self.check(assumptions).is_unsat()
     }
-}
-
-/// Assumptions that contradict each other as equations between polynomials, as few as are needed.
-fn contradiction(pool: &mut TermPool, assumptions: &[Term]) -> Option<Vec<Term>> {
-    let falsehood = pool.ff();
-    let mut core = assumptions.to_vec();
-    simplified(pool, &core).contains(&falsehood).then_some(())?;
-    for assumption in assumptions.iter().take(MOST_TRIED) {
-        let mut trial = core.clone();
-        trial.retain(|other| other != assumption);
-        if simplified(pool, &trial).contains(&falsehood) {
-            core = trial;
-        }
-    }
-    Some(core)
 }

@@ -16,6 +16,8 @@ use crate::system::{GoalId, PointId, System, Transition};
 
 /// The most states that are kept of a point.
 const MOST_STATES: usize = 200;
+/// The most further states that are kept of a point, from far ahead.
+const MOST_DEEP_STATES: usize = 60;
 /// The most steps of a run.
 const MOST_STEPS: usize = 64;
 /// The most tries of a step with other values.
@@ -181,8 +183,17 @@ impl<'s> Samples<'s> {
 
     /// Keeps a state of a point, if it is new.
     pub(crate) fn keep(&mut self, point: PointId, state: &State) {
+        self.keep_up_to(point, state, MOST_STATES);
+    }
+
+    /// Keeps a state of a point that is far from the entry, if it is new.
+    pub(crate) fn keep_deep(&mut self, point: PointId, state: &State) {
+        self.keep_up_to(point, state, MOST_STATES + MOST_DEEP_STATES);
+    }
+
+    fn keep_up_to(&mut self, point: PointId, state: &State, most: usize) {
         let at = point.index();
-        if self.states[at].len() < MOST_STATES && self.seen[at].insert(fingerprint(state)) {
+        if self.states[at].len() < most && self.seen[at].insert(fingerprint(state)) {
             self.states[at].push(state.clone());
         }
     }

@@ -4,6 +4,7 @@
 //! grow threefold. In a round each engine has its share of the time, the cheap ones first. All goals
 //! share one unrolling, one set of invariants, and the lemmas of refinement.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ use lydian_base::EntityId as _;
 use lydian_smt::{Answer, Evaluator, Limits, Model, Solver, Term, TermPool};
 use rustc_hash::FxHashSet;
 
+use crate::engines::acceleration::Acceleration;
+use crate::engines::acceleration::search::JumpSearch;
 use crate::engines::algebra::Products;
 use crate::engines::cells::Cells;
 use crate::engines::certificate::{Argument, Certificate};
@@ -18,6 +21,7 @@ use crate::engines::companion::Companion;
 use crate::engines::induction::Induction;
 use crate::engines::invariants::equations::{columns, equations};
 use crate::engines::invariants::houdini::preserved;
+use crate::engines::invariants::polynomials::polynomials;
 use crate::engines::invariants::templates::{Effort, candidates};
 use crate::engines::invariants::{Invariants, extend};
 use crate::engines::minimisation::needed;
@@ -35,6 +39,8 @@ use crate::system::{GoalId, System};
 const FIRST_LAYERS: usize = 4;
 /// The time of a query about the invariants that a proof needs.
 const MINIMISATION: Duration = Duration::from_millis(200);
+/// The layers with jumps that each round adds.
+const JUMP_LAYERS: usize = 3;
 /// The runs that are sampled in the first round.
 const FIRST_RUNS: usize = 24;
 
@@ -129,7 +135,8 @@ pub fn decide(
     }
     let slice = Slice::new(pool, system, goals);
     let mut queries = Queries::new(pool, solver, &schedule.limits, schedule.query);
-    let mut session = Session::new(&mut queries, system, &slice, goals);
+    let accelerated = OnceCell::new();
+    let mut session = Session::new(&mut queries, system, (&slice, &accelerated), goals);
     session.companion.clone_from(&schedule.companion);
     session.decide_without_ways();
     let mut share = schedule.first;
@@ -158,6 +165,10 @@ struct Session<'s> {
     /// By goal: the number of layers that are known not to reach it.
     clear: Vec<usize>,
     samples: Samples<'s>,
+    /// The slice with jumps, once it was made.
+    accelerated: &'s OnceCell<Acceleration>,
+    /// The search of it, once it has begun; none if there are no jumps.
+    jumps: Option<Option<JumpSearch<'s>>>,
     values: Values<'s>,
     cells: Cells<'s>,
     invariants: Invariants,
@@ -174,7 +185,7 @@ impl<'s> Session<'s> {
     fn new(
         queries: &mut Queries<'_>,
         whole: &'s System,
-        slice: &'s Slice,
+        (slice, accelerated): (&'s Slice, &'s OnceCell<Acceleration>),
         goals: &[GoalId],
     ) -> Self {
         let system = &slice.system;
@@ -186,6 +197,8 @@ impl<'s> Session<'s> {
             unrolling: Unrolling::from_entry(queries, system),
             clear: vec![0; goals.len()],
             samples: Samples::new(queries.pool, system),
+            accelerated,
+            jumps: None,
             values: Values::new(system),
             cells: Cells::new(queries.pool, system),
             invariants: vec![Vec::new(); system.points.len()],
@@ -284,7 +297,13 @@ impl<'s> Session<'s> {
         let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
         self.unroll(&mut queries.within(share), layers);
         self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
+        if round > 0 {
+            self.jump(&mut queries.within(share.saturating_mul(2)), JUMP_LAYERS * round as usize);
+        }
         self.enumerate(&mut queries.within(share.saturating_mul(2)));
+        if self.multiplies {
+            self.look_at_named(&mut queries.within(share.saturating_mul(2)));
+        }
         self.relate(&mut queries.within(share.saturating_mul(2)), false);
         if round % 2 == 1 || self.multiplies {
             self.relate(&mut queries.within(share.saturating_mul(2)), true);
@@ -303,6 +322,24 @@ impl<'s> Session<'s> {
         }
         for (goal, course) in self.samples.run(queries, runs, &open) {
             self.note_reached(queries.pool, goal, &course, "sampling");
+        }
+    }
+
+    /// Looks for runs in which many turns of a loop are one transition.
+    fn jump(&mut self, queries: &mut Queries<'_>, layers: usize) {
+        let open = self.open();
+        if open.is_empty() || queries.expired() {
+            return;
+        }
+        let (system, invariants) = (&self.slice.system, &self.invariants);
+        let accelerated = self.accelerated;
+        let search = self.jumps.get_or_insert_with(|| {
+            let made = accelerated.get_or_init(|| Acceleration::of(queries, system, invariants));
+            JumpSearch::new(queries, made)
+        });
+        let Some(search) = search else { return };
+        for (goal, course) in search.work(queries, (&open, layers), &mut self.samples) {
+            self.note_reached(queries.pool, goal, &course, "acceleration");
         }
     }
 
@@ -418,6 +455,19 @@ impl<'s> Session<'s> {
             }
         }
         met
+    }
+
+    /// Finds out which equations with products that the system names hold.
+    fn look_at_named(&mut self, queries: &mut Queries<'_>) {
+        if self.open().is_empty() || queries.expired() {
+            return;
+        }
+        let system = &self.slice.system;
+        let found = polynomials(queries, system, &self.samples, &self.invariants);
+        if let Some(found) = found {
+            extend(&mut self.invariants, found);
+            self.prove(queries);
+        }
     }
 
     /// Finds equations, on demand with products of variables.
@@ -542,139 +592,4 @@ fn multiplies(pool: &TermPool, system: &System) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicBool;
-
-    use super::*;
-    use crate::engines::testing::loops::LOOPS;
-    use crate::engines::testing::search::reachable;
-    use crate::engines::testing::{Fixture, Reluctant, random, solver, system};
-
-    /// The verdicts on all goals, each confirmed: traces are replayed, and certificates checked.
-    fn confirmed(fixture: &mut Fixture, schedule: &Schedule) -> Vec<Verdict> {
-        confirmed_by(fixture, schedule, &mut solver())
-    }
-
-    fn confirmed_by(
-        fixture: &mut Fixture,
-        schedule: &Schedule,
-        deciding: &mut dyn Solver,
-    ) -> Vec<Verdict> {
-        let goals = fixture.goals();
-        let Fixture { pool, system } = fixture;
-        let verdicts = decide(pool, system, &goals, deciding, schedule);
-        let mut solver = solver();
-        for verdict in &verdicts {
-            match &verdict.decision {
-                Decision::Reached(trace) => assert!(trace.leads_to(pool, system, verdict.goal)),
-                Decision::Unreachable(certificate) => {
-                    let limits = Limits::none();
-                    let checked =
-                        certificate.check(pool, system, verdict.goal, &mut solver, &limits);
-                    assert!(
-                        checked.is_ok(),
-                        "{}: {checked:?}\n{}",
-                        verdict.engine,
-                        system.text(pool)
-                    );
-                }
-                Decision::Unknown(_) => {}
-            }
-        }
-        verdicts
-    }
-
-    #[test]
-    fn verdicts_on_random_systems_are_those_of_a_search_of_all_states() {
-        let mut engines = std::collections::BTreeMap::<&str, usize>::new();
-        for seed in 0..400 {
-            let mut fixture = random(seed);
-            let reached = reachable(&mut fixture).goals;
-            let schedule = Schedule { rounds: 5, ..Schedule::default() };
-            for verdict in confirmed(&mut fixture, &schedule) {
-                *engines.entry(verdict.engine).or_default() += 1;
-                let expected = reached.contains_key(&verdict.goal);
-                let found = match verdict.decision {
-                    Decision::Reached(_) => true,
-                    Decision::Unreachable(_) => false,
-                    Decision::Unknown(_) => continue,
-                };
-                assert_eq!(found, expected, "seed {seed}, {}", verdict.engine);
-            }
-        }
-        let unknown = engines.get("none").copied().unwrap_or(0);
-        assert!(unknown * 50 < 800, "{engines:?}");
-        assert!(engines.len() >= 4, "{engines:?}");
-    }
-
-    #[test]
-    fn a_solver_that_often_has_no_answer_makes_no_verdict_wrong() {
-        let mut decided = 0;
-        for seed in 2000..2150 {
-            let mut fixture = random(seed);
-            let reached = reachable(&mut fixture).goals;
-            let schedule = Schedule { rounds: 3, ..Schedule::default() };
-            let mut reluctant = Reluctant::new(seed);
-            for verdict in confirmed_by(&mut fixture, &schedule, &mut reluctant) {
-                let found = match verdict.decision {
-                    Decision::Reached(_) => true,
-                    Decision::Unreachable(_) => false,
-                    Decision::Unknown(_) => continue,
-                };
-                assert_eq!(found, reached.contains_key(&verdict.goal), "seed {seed}");
-                decided += 1;
-            }
-        }
-        assert!(decided > 200, "{decided} of 300 are decided");
-    }
-
-    #[test]
-    fn typical_loops_are_decided_on_thirty_two_bits() {
-        for example in LOOPS {
-            let mut fixture = system(32, example.text);
-            let verdicts = confirmed(&mut fixture, &Schedule { rounds: 9, ..Schedule::default() });
-            for (verdict, expected) in verdicts.iter().zip(example.reached) {
-                let reached = match &verdict.decision {
-                    Decision::Reached(_) => true,
-                    Decision::Unreachable(_) => false,
-                    Decision::Unknown(why) => panic!("{}: {why}", example.name),
-                };
-                assert_eq!(reached, *expected, "{}, by {}", example.name, verdict.engine);
-            }
-        }
-    }
-
-    /// A companion that has decided one goal.
-    #[derive(Debug)]
-    struct Decided(GoalId);
-
-    impl Companion for Decided {
-        fn has_decided(&self, goal: GoalId) -> bool {
-            goal == self.0
-        }
-
-        fn take_turn(&self, _: Duration) {}
-    }
-
-    #[test]
-    fn a_goal_that_a_companion_has_decided_is_left_to_it() {
-        let example = &LOOPS[1];
-        let mut fixture = system(32, example.text);
-        let companion = Some(Arc::new(Decided(GoalId::from_index(0))) as Arc<dyn Companion>);
-        let schedule = Schedule { rounds: 9, companion, ..Schedule::default() };
-        let verdicts = confirmed(&mut fixture, &schedule);
-        assert!(matches!(verdicts[0].decision, Decision::Unknown(_)), "{verdicts:?}");
-        assert!(matches!(verdicts[1].decision, Decision::Unreachable(_)), "{verdicts:?}");
-    }
-
-    #[test]
-    fn a_run_that_is_told_to_stop_leaves_goals_unknown() {
-        let mut fixture = system(32, LOOPS[0].text);
-        let interrupt = Some(Arc::new(AtomicBool::new(true)));
-        let limits = Limits { interrupt, ..Limits::none() };
-        let schedule = Schedule { limits, ..Schedule::default() };
-        let verdicts = confirmed(&mut fixture, &schedule);
-        assert!(matches!(verdicts[0].decision, Decision::Unknown(_)), "{verdicts:?}");
-    }
-}
+mod tests;

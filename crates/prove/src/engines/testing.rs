@@ -126,9 +126,30 @@ pub(crate) fn random(seed: u64) -> Fixture {
     Fixture { pool, system }
 }
 
+/// A random system of few states in which each transition that is not from the entry is a turn of a loop.
+pub(crate) fn random_loop(seed: u64) -> Fixture {
+    let Fixture { mut pool, mut system } = random(seed);
+    let mut rng = Rng::new(seed);
+    let symbol = |name: &str| pool.find_var(name).expect("all random systems have it");
+    let (words, truth, input) = ([symbol("x"), symbol("y")], symbol("b"), symbol("a"));
+    let mut make = Maker { pool: &mut pool, rng: &mut rng, words, truth, input, array: None };
+    for transition in system.transitions.iter_mut().filter(|t| t.from != system.entry) {
+        transition.to = transition.from;
+        transition.next = system.variables.values().map(|variable| variable.symbol).collect();
+        for (next, own) in transition.next.iter_mut().zip(words) {
+            *next = make.turn(own);
+        }
+    }
+    Fixture { pool, system }
+}
+
 /// The slice of a random system for all goals, and everything that runs of it reach.
 pub(crate) fn random_slice(seed: u64) -> (Fixture, Reachable) {
-    let Fixture { mut pool, system } = random(seed);
+    sliced(random(seed))
+}
+
+/// The slice of a system of few states for all goals, and everything that runs of it reach.
+pub(crate) fn sliced(Fixture { mut pool, system }: Fixture) -> (Fixture, Reachable) {
     let goals: Vec<GoalId> = system.goals.ids().collect();
     let Slice { system, .. } = Slice::new(&mut pool, &system, &goals);
     let mut fixture = Fixture { pool, system };
@@ -222,6 +243,24 @@ impl Maker<'_> {
                 self.pool.sub(own, other)
             }
             _ => self.word(),
+        }
+    }
+
+    /// The value of a word after a turn of a loop.
+    fn turn(&mut self, own: Term) -> Term {
+        let step = match self.rng.below(6) {
+            0 => return own,
+            1 => return self.word(),
+            2 => self.word(),
+            _ => self.constant(),
+        };
+        let sum = self.pool.add(own, step);
+        match self.rng.below(3) {
+            0 => {
+                let condition = self.condition();
+                self.pool.ite(condition, sum, own)
+            }
+            _ => sum,
         }
     }
 

@@ -204,6 +204,13 @@ impl<'p, 'c> Machine<'p, 'c> {
                 Op::Steps(count) => {
                     if self.steps.count(u64::from(count)) {
                         here!();
+                        if self.steps.is_checkpoint() {
+                            if observer.stops() {
+                                return Ok(self.steps.cancel());
+                            }
+                            self.steps.go_on();
+                            continue;
+                        }
                         match self.limit(u64::from(count)) {
                             Some(patched) => ops = patched,
                             None => return Ok(self.steps.stop()),

@@ -5,7 +5,8 @@
 //! - Bounds of variables, signed and unsigned; comparisons of two variables.
 //! - Bounds of differences and sums (Miné: *The Octagon Abstract Domain*, 2006), and of elements of
 //!   arrays that the system reads. Operations wrap around, and a candidate is no more than a formula.
-//! - Remainders by small numbers (Granger: *Static Analysis of Arithmetical Congruences*, 1989).
+//! - Remainders by small numbers (Granger: *Static Analysis of Arithmetical Congruences*, 1989), and
+//!   that a word has at most one bit set.
 //! - Candidates under the condition that a flag has one of its values, or that a guard's atom holds.
 
 use lydian_base::EntityId as _;
@@ -29,6 +30,8 @@ const MOST_ELEMENTS: usize = 8;
 const MOST_FLAG_VALUES: usize = 4;
 /// The most atoms that candidates are tried under.
 const MOST_SPLITS: usize = 4;
+/// The most values of a variable that is a divisor.
+const MOST_DIVISORS: u64 = 16;
 /// The moduli of remainders. Powers of two are in equations.
 const MODULI: [u64; 3] = [3, 5, 7];
 
@@ -62,6 +65,7 @@ pub(crate) fn candidates(
             forms.bounds(&elements);
             forms.octagons();
             forms.remainders();
+            forms.remainders_by_divisor(system);
             forms.cases(&atoms);
         }
         if forms.models.is_empty() {
@@ -219,6 +223,7 @@ impl<'a> Forms<'a> {
 
     fn remainders(&mut self) {
         for word in self.words.iter().copied() {
+            self.one_bit(word);
             for modulus in MODULI {
                 let width = self.pool.width(word);
                 if width < 4 {
@@ -237,6 +242,63 @@ impl<'a> Forms<'a> {
                 }
             }
         }
+    }
+
+    /// Remainders by a variable that never changes and has few values, one value at a time.
+    fn remainders_by_divisor(&mut self, system: &System) {
+        for divisor in constant_words(self.pool, system) {
+            let values = self.values(divisor);
+            let (Some(least), Some(most)) = (values.first(), values.last()) else { continue };
+            if most - least >= MOST_DIVISORS || least == most {
+                continue;
+            }
+            for value in *least..=*most {
+                for word in self.words.iter().copied().filter(|word| *word != divisor) {
+                    if self.pool.width(word) == self.pool.width(divisor) {
+                        self.remainder_by((divisor, value), word);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The remainder of a word by a value of another one, where that has the value.
+    fn remainder_by(&mut self, (divisor, value): (Term, u64), word: Term) {
+        let width = self.pool.width(word);
+        let number = self.pool.bv(width, value);
+        let case = self.pool.eq(divisor, number);
+        // By zero it is the word itself.
+        let remainder = self.pool.urem(word, number);
+        let models = self.models.iter();
+        let seen = models.filter(|model| self.evaluator.holds(self.pool, model, case));
+        let seen: Vec<Model> = seen.take(1).cloned().collect();
+        let rest =
+            seen.first().map_or(0, |model| self.evaluator.eval_u64(self.pool, model, remainder));
+        let rest = self.pool.bv(width, rest);
+        let equal = self.pool.eq(remainder, rest);
+        let formula = self.pool.implies(case, equal);
+        self.propose(formula);
+    }
+
+    /// The values of a word in the states, in order.
+    fn values(&mut self, word: Term) -> Vec<u64> {
+        let mut values = Vec::new();
+        for model in &self.models {
+            values.push(self.evaluator.eval_u64(self.pool, model, word));
+        }
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// That a word has at most one bit set.
+    fn one_bit(&mut self, word: Term) {
+        let one = self.pool.bv(self.pool.width(word), 1);
+        let zero = self.pool.bv(self.pool.width(word), 0);
+        let less = self.pool.sub(word, one);
+        let common = self.pool.bvand(word, less);
+        let formula = self.pool.eq(common, zero);
+        self.propose(formula);
     }
 
     /// The values of variables that have few.
@@ -323,6 +385,19 @@ impl Reading {
     }
 }
 
+/// The words that only transitions from the entry set.
+fn constant_words(pool: &TermPool, system: &System) -> Vec<Term> {
+    let mut found = Vec::new();
+    for (at, symbol) in system.symbols().enumerate() {
+        let mut later = system.transitions.iter().filter(|t| t.from != system.entry);
+        let is_word = matches!(pool.sort(symbol), Sort::BitVec(4..=64));
+        if is_word && later.all(|transition| transition.next[at] == symbol) {
+            found.push(symbol);
+        }
+    }
+    found
+}
+
 /// Whether a flag is set.
 fn truth(pool: &mut TermPool, flag: Term) -> Term {
     match pool.sort(flag) {
@@ -340,6 +415,15 @@ pub(crate) fn atoms(pool: &mut TermPool, system: &System) -> Vec<Term> {
         found.add_parts(pool, term);
     }
     let first: Vec<Term> = found.atoms.iter().copied().take(MOST_ATOMS).collect();
+    for atom in &first {
+        // A guard that held before a turn holds after it, or its sides are equal.
+        let turned = match pool.node(*atom) {
+            Node::Bin(BinOp::Slt, a, b) => pool.slt(b, a),
+            Node::Bin(BinOp::Ult, a, b) => pool.ult(b, a),
+            _ => continue,
+        };
+        found.add(pool, turned);
+    }
     for transition in system.transitions.iter().filter(|t| t.from != system.entry) {
         let mut known: FxHashMap<Term, Term> = system.at(&transition.next);
         for atom in &first {

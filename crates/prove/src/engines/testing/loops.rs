@@ -106,6 +106,51 @@ pub(crate) const LOOPS: &[Example] = &[
         reached: &[true],
     },
     Example {
+        name: "far",
+        text: "vars i n s
+               start i = 0, s = 0
+               p0 -> p1
+               p1 -> p1 if i < n: i := i + 1, s := s + 3
+               p1 -> !found if i == 20000 && s == 60000",
+        reached: &[true],
+    },
+    Example {
+        name: "extended_euclid",
+        text: "vars x y a b p q r s
+               start p = 1, q = 0, r = 0, s = 1
+               assume a_0 == x_0 && b_0 == y_0 && x_0 > 0 && y_0 > 0
+               p0 -> p1
+               p1 -> p1 if a > b: a := a - b, p := p - q, r := r - s
+               p1 -> p1 if a < b: b := b - a, q := q - p, s := s - r
+               p1 -> !determinant if p * s - r * q != 1
+               p1 -> !first if a != y * r + x * p
+               p1 -> !second if a == b && p * x + r * y != b",
+        reached: &[false, false, false],
+    },
+    Example {
+        name: "doubling_division",
+        text: "vars x y q r a b
+               start q = 0
+               assume y_0 > 0 && r_0 == x_0
+               p0 -> p1
+               p1 -> p2 if r >= y: a := 1, b := y
+               p2 -> p2 if r >= 2 * b: a := 2 * a, b := 2 * b
+               p2 -> p1 if r < 2 * b: r := r - b, q := q + a
+               p1 -> !bad if r < y && x != q * y + r
+               p2 -> !worse if r >= 2 * b && r < 2 * y * a
+               p2 -> !product if b != y * a",
+        reached: &[false, false, false],
+    },
+    Example {
+        name: "squares",
+        text: "vars x y n
+               start x = 0, y = 0
+               p0 -> p1
+               p1 -> p1 if y < n: y := y + 1, x := x + (y + 1) * (y + 1)
+               p1 -> !bad if 6 * x != 2 * y * y * y + 3 * y * y + y",
+        reached: &[false],
+    },
+    Example {
         name: "index",
         text: "vars i n
                start i = 0
