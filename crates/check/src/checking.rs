@@ -15,7 +15,8 @@ use crate::library::{goes_elsewhere, is_error, may_run};
 use crate::machine::Scene;
 use crate::objects::Objects;
 use crate::pointers::Pointers;
-use crate::solver::{Answer, Solver, SolverError};
+use crate::recursion::{kept_parts, visible_objects};
+use crate::solver::{Answer, Session, Solver, SolverError};
 use crate::unfolding::Unfolding;
 
 /// The stack of the thread that checks. The reader of programs follows their nesting.
@@ -75,7 +76,7 @@ pub fn check(document: &Document, solver: &Solver) -> Result<Report, SolverError
 
 fn check_here(document: &Document, solver: &Solver) -> Result<Report, SolverError> {
     let begun = Instant::now();
-    let mut asking = Asking { solver, goal: None, asked: 0, error: None };
+    let mut asking = Asking { solver: solver.session(), goal: None, asked: 0, error: None };
     let result = conditions(document, &mut asking);
     if let Some(error) = asking.error {
         return Err(error);
@@ -115,7 +116,9 @@ fn conditions(document: &Document, asking: &mut Asking<'_>) -> Result<(), Failur
         return Err(Fault::unsupported(format!("a call of {name}")).into());
     }
     let pointers = Pointers::new(&unfolding, &objects);
-    let scene = Scene { unfolding, objects, pointers, goal };
+    let visible = visible_objects(&unfolding, &objects, &pointers)?;
+    let kept = kept_parts(certificate.state.iter().map(|part| part.place));
+    let scene = Scene { unfolding, objects, pointers, goal, kept, visible };
     let invariants = Invariants::new(&scene, certificate)?;
     Conditions::new(&scene, &invariants, certificate, asking).check()
 }
@@ -150,7 +153,7 @@ fn goal(program: &Program, certificate: &Certificate) -> Result<Goal, Fault> {
 
 /// Asks a solver, and counts.
 struct Asking<'a> {
-    solver: &'a Solver,
+    solver: Session<'a>,
     goal: Option<String>,
     asked: u32,
     error: Option<SolverError>,

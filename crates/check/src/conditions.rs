@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checking::invariants::Invariants;
-use crate::document::{ArgumentKind, Certificate};
+use crate::document::{ArgumentKind, Certificate, PointKind};
 use crate::fault::Fault;
 use crate::machine::{Machine, Scene};
 use crate::solver::Answer;
@@ -128,6 +128,8 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         let function = &self.scene.program().functions[function].name;
         match &content.place {
             _ if point == 0 => "the entry".to_owned(),
+            _ if content.kind == PointKind::Enter => format!("the entry of {function}"),
+            _ if content.kind == PointKind::Return => format!("the return of {function}"),
             Some(place) => format!("{place} in {function}"),
             None => format!("bb{} of {function}", content.block),
         }
@@ -135,7 +137,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
 
     /// The invariants of the entry hold where runs begin.
     fn initiation(&mut self) -> Result<(), Failure> {
-        let mut machine = Machine::new(self.scene);
+        let mut machine = Machine::new(self.scene, self.invariants);
         let mut state = machine.initial_state();
         let holds = self.invariants.on(&mut machine, &mut state, 0);
         self.preserves(&mut machine, &[], &holds, "the invariants hold at the entry")
@@ -171,14 +173,14 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         }
         let guard = machine.terms.truth(true);
         let mut state = self.invariants.state_at(machine, point, guard);
-        let premises = self.invariants.on(machine, &mut state, point);
+        let premises = self.invariants.known(machine, &mut state, point);
         (state, premises)
     }
 
     /// The paths from a point preserve the invariants, and where that is all of the argument they do not
     /// lead to the goal. Returns the points that come next, and whether the goal may.
     fn leave_point(&mut self, point: usize) -> Result<(Vec<usize>, bool), Failure> {
-        let mut machine = Machine::new(self.scene);
+        let mut machine = Machine::new(self.scene, self.invariants);
         let (mut state, premises) = self.start(&mut machine, point);
         let ends = machine.follow(point, state.clone())?;
         let mut next = Vec::new();
@@ -255,7 +257,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         front: &mut Front,
         (point, mut state): (usize, State),
     ) {
-        let holds = self.invariants.on(machine, &mut state, point);
+        let holds = self.invariants.known(machine, &mut state, point);
         let holds = machine.terms.all(&holds);
         let absent = machine.terms.not(state.guard);
         front.premises.push(machine.terms.or(absent, holds));
@@ -264,7 +266,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
 
     /// No run of fewer paths comes to the goal, and by exhaustion none has so many.
     fn base(&mut self, near: Option<&BTreeSet<usize>>) -> Result<(), Failure> {
-        let mut machine = Machine::new(self.scene);
+        let mut machine = Machine::new(self.scene, self.invariants);
         let state = machine.initial_state();
         let mut front = Front { states: BTreeMap::from([(0, state)]), premises: Vec::new() };
         for depth in 0..self.certificate.argument.depth {
@@ -289,7 +291,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
 
     /// The last of so many states does not lead to the goal.
     fn step(&mut self) -> Result<(), Failure> {
-        let mut machine = Machine::new(self.scene);
+        let mut machine = Machine::new(self.scene, self.invariants);
         let mut front = Front { states: BTreeMap::new(), premises: Vec::new() };
         let mut guards: Vec<Term> = Vec::new();
         for point in 1..self.invariants.formulas.len() {

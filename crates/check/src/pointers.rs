@@ -106,6 +106,16 @@ impl Pointers {
         &self.exprs[instance][expr.index()]
     }
 
+    /// The targets of a register.
+    pub(crate) fn of_register(&self, instance: usize, local: LocalId) -> Targets {
+        self.registers.get(&(instance, local)).cloned().unwrap_or_default()
+    }
+
+    /// What the pointers in an object point to.
+    pub(crate) fn contents(&self, object: usize) -> &Targets {
+        &self.contents[object]
+    }
+
     /// The initial contents of globals, and the parameters of the entry.
     fn start(&mut self, scene: Scene<'_, '_>) {
         let program = scene.unfolding.program;
@@ -139,7 +149,7 @@ impl Pointers {
             }
         }
         for (at, instance) in scene.unfolding.instances.iter().enumerate() {
-            if instance.call.is_some() {
+            if !instance.is_root() {
                 continue;
             }
             for param in &instance.body.params {
@@ -452,7 +462,8 @@ impl Pointers {
         let Stmt::Call { callee, args, dst, dst_addr, .. } = &content.body.stmts[stmt] else {
             return;
         };
-        let callees = content.callees.get(&stmt).cloned().unwrap_or_default();
+        let mut callees = content.callees.get(&stmt).cloned().unwrap_or_default();
+        callees.extend(scene.unfolding.recursive_callee(instance, stmt));
         for callee in &callees {
             self.enter(scene, (instance, args), *callee);
             let result = self.results.get(callee).cloned().unwrap_or_default();

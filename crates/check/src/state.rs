@@ -19,6 +19,10 @@ pub(crate) enum Key {
     End(usize),
     /// The value that a part of the certificate's state had at the last point where it was current.
     Ghost(u32),
+    /// The value of a part of the certificate's state that is kept from the beginning of an activation.
+    Before(u32),
+    /// The result of a recursive instance.
+    Returned(usize),
 }
 
 /// An address as an offset in an object.

@@ -78,6 +78,11 @@ impl Machine<'_, '_> {
         }
         match content.exit {
             Exit::Call { stmt, next } => self.leave_by_call((content.instance, stmt), state, next),
+            Exit::Recursion { stmt, callee, next } => {
+                self.leave_by_recursion((content.instance, stmt), state, (callee, next))
+            }
+            Exit::Enter => vec![(scene.unfolding.entry_of(content.instance), state)],
+            Exit::Return => Vec::new(),
             Exit::Terminator => self.leave_by_terminator(node, state),
         }
     }
