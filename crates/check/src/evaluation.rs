@@ -37,6 +37,13 @@ impl Machine<'_, '_> {
         Value::plain(self.terms.fresh("any", sort))
     }
 
+    /// Whether a pointer is surely an address of an object or function, or near null.
+    fn is_address(&self, pointer: Term) -> bool {
+        let number = self.terms.number(pointer);
+        self.addresses.contains(&pointer)
+            || number.is_some_and(|number| number < NULL_PAGE.into())
+    }
+
     /// Whether an address is a number that neither null nor an object or function has.
     fn is_number(&self, address: Term) -> bool {
         let number = self.terms.number(address);
@@ -82,7 +89,11 @@ impl Machine<'_, '_> {
             Expr::Load { ty, addr, volatile } => {
                 let targets = self.scene.pointers.of(instance, *addr);
                 let value = self.load(state, (known[addr], targets), *ty);
-                let is_number = *ty == Type::Ptr && self.is_number(value.term);
+                // The certificate chooses the numbers of addresses, so other numbers are none of them.
+                let is_number = *ty == Type::Ptr
+                    && (self.is_number(value.term)
+                        || (self.scene.pointers.may_be_number(targets)
+                            && !self.is_address(value.term)));
                 if *volatile || is_number { self.anything(*ty) } else { value }
             }
             Expr::LoadBits { field, addr } => {
