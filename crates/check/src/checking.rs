@@ -8,7 +8,7 @@ use lydian_base::EntityId;
 use lydian_ir::{Callee, FuncId, Program, Stmt, StmtId, text, verify};
 
 use crate::checking::invariants::Invariants;
-use crate::conditions::{Asker, Conditions, Failure};
+use crate::conditions::{Asker, Conditions, Effort, Failure};
 use crate::document::{Certificate, Document};
 use crate::fault::Fault;
 use crate::library::{goes_elsewhere, is_error, may_run};
@@ -19,6 +19,8 @@ use crate::recursion::{kept_parts, visible_objects};
 use crate::solver::{Answer, Session, Solver, SolverError};
 use crate::unfolding::Unfolding;
 
+/// The part of the time for a condition that is asked otherwise if it has no answer.
+const LITTLE: u32 = 10;
 /// The stack of the thread that checks. The reader of programs follows their nesting.
 const STACK: usize = 256 << 20;
 
@@ -160,9 +162,13 @@ struct Asking<'a> {
 }
 
 impl Asker for Asking<'_> {
-    fn ask(&mut self, script: &str) -> Result<Answer, Failure> {
+    fn ask(&mut self, script: &str, effort: Effort) -> Result<Answer, Failure> {
         self.asked += 1;
-        self.solver.ask(script).map_err(|error| {
+        let share = match effort {
+            Effort::Low => LITTLE,
+            Effort::Full => 1,
+        };
+        self.solver.ask_within(script, share).map_err(|error| {
             let message = error.to_string();
             self.error = Some(error);
             Failure::Open("the solver".to_owned(), message)

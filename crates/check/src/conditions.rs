@@ -41,10 +41,19 @@ impl From<Fault> for Failure {
     }
 }
 
+/// The time for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Little: there is another way to ask.
+    Low,
+    /// All that there is.
+    Full,
+}
+
 /// Asks a solver.
 pub(crate) trait Asker {
-    /// The answer for a script. An error ends the check.
-    fn ask(&mut self, script: &str) -> Result<Answer, Failure>;
+    /// The answer for a script, for which there is all time or little. An error ends the check.
+    fn ask(&mut self, script: &str, effort: Effort) -> Result<Answer, Failure>;
 }
 
 /// Makes and asks the conditions of a certificate.
@@ -101,11 +110,19 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
     }
 
     /// Whether some terms hold together. The solver is not asked where one of them is false.
-    fn ask(&mut self, machine: &Machine<'_, '_>, asserted: &[Term]) -> Result<Answer, Failure> {
+    fn ask(
+        &mut self,
+        machine: &Machine<'_, '_>,
+        asserted: &[Term],
+        effort: Effort,
+    ) -> Result<Answer, Failure> {
         if asserted.iter().any(|term| machine.terms.truth_of(*term) == Some(false)) {
             return Ok(Answer::Unsatisfiable);
         }
-        self.asker.ask(&machine.terms.script(asserted))
+        if machine.terms.contradict_by_ranges(asserted) {
+            return Ok(Answer::Unsatisfiable);
+        }
+        self.asker.ask(&machine.terms.script(asserted), effort)
     }
 
     /// Fails unless some terms contradict one another.
@@ -115,7 +132,16 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         asserted: &[Term],
         condition: &str,
     ) -> Result<(), Failure> {
-        match self.ask(machine, asserted)? {
+        self.refuse_with(machine, (asserted, condition), Effort::Full)
+    }
+
+    fn refuse_with(
+        &mut self,
+        machine: &Machine<'_, '_>,
+        (asserted, condition): (&[Term], &str),
+        effort: Effort,
+    ) -> Result<(), Failure> {
+        match self.ask(machine, asserted, effort)? {
             Answer::Unsatisfiable => Ok(()),
             Answer::Satisfiable(model) => Err(Failure::Refuted(condition.to_owned(), model)),
             Answer::Unknown(why) => Err(Failure::Open(condition.to_owned(), why)),
@@ -154,7 +180,8 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         let all = machine.terms.all(holds);
         let mut query = premises.to_vec();
         query.push(machine.terms.not(all));
-        match self.refuse(machine, &query, condition) {
+        let effort = if holds.len() > 1 { Effort::Low } else { Effort::Full };
+        match self.refuse_with(machine, (&query, condition), effort) {
             Err(Failure::Open(..)) if holds.len() > 1 => {}
             answer => return answer,
         }
@@ -220,7 +247,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         if self.certificate.argument.kind == ArgumentKind::Induction {
             return Ok(true);
         }
-        Ok(self.ask(machine, asserted)? != Answer::Unsatisfiable)
+        Ok(self.ask(machine, asserted, Effort::Full)? != Answer::Unsatisfiable)
     }
 
     /// The states after one more path, and whether one of the paths comes to the goal.

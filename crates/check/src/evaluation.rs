@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::machine::Machine;
 use crate::meaning::{Meaning, binary, bit_field, cast, compare, constant, sort_of, unary};
 use crate::pointers::NULL_PAGE;
-use crate::state::{Base, Key, State, Value};
+use crate::state::{Base, Key, OFFSET_BITS, State, Value};
 use crate::terms::Term;
 
 /// The values of the expressions of one tree.
@@ -125,11 +125,11 @@ impl Machine<'_, '_> {
             Expr::Field { base, record, field } => {
                 let records = &self.scene.program().types.records;
                 let offset = records[*record].fields[*field as usize].bit_offset / 8;
-                let offset = self.terms.bits(self.scene.address_bits(), offset.into());
+                let offset = self.terms.bits(OFFSET_BITS, offset.into());
                 self.moved_by(known[base], offset)
             }
             Expr::Index { base, index, size, .. } => {
-                let width = self.scene.address_bits();
+                let width = OFFSET_BITS;
                 let index = self.terms.resize(known[index].term, width);
                 let size = self.terms.bits(width, (*size).into());
                 let offset = self.terms.arithmetic("bvmul", index, size);
@@ -145,7 +145,7 @@ impl Machine<'_, '_> {
 
     fn start_of(&mut self, object: Option<usize>) -> Value {
         let Some(object) = object else { return self.anything(Type::Ptr) };
-        let offset = self.terms.bits(self.scene.address_bits(), 0);
+        let offset = self.terms.bits(OFFSET_BITS, 0);
         self.address(Base { object, offset })
     }
 
@@ -157,6 +157,7 @@ impl Machine<'_, '_> {
                 self.address(Base { object, offset })
             }
             None => {
+                let offset = self.terms.resize(offset, self.scene.address_bits());
                 let moved = self.terms.add(base.term, offset);
                 let is_number = self.terms.number(base.term).is_some();
                 match self.terms.number(moved) {
@@ -201,7 +202,7 @@ impl Machine<'_, '_> {
     fn as_pointer(&mut self, (instance, number): (usize, ExprId), known: &Known) -> Value {
         let width = self.scene.address_bits();
         if let Some((pointer, distance)) = self.scene.unfolding.moved_address(instance, number) {
-            let distance = self.terms.bits(width, distance as u128);
+            let distance = self.terms.bits(OFFSET_BITS, distance as u128);
             return match known.get(&pointer) {
                 Some(pointer) => self.moved_by(*pointer, distance),
                 None => self.anything(Type::Ptr),
@@ -255,6 +256,7 @@ impl Machine<'_, '_> {
             _ => (a.1.term, b.1.term),
         };
         let bytes = self.terms.sub(x, y);
+        let bytes = self.terms.resize(bytes, self.scene.address_bits());
         let bytes = self.terms.sign_extend(bytes, 64);
         // Where something is left over compilers shift, and so does the IR.
         let (head, by) = match size.is_power_of_two() {

@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::meaning::with_bit_field;
 use crate::objects::MOST_AT_ONE_PLACE;
 use crate::pointers::targets::Targets;
-use crate::state::{Base, Key, State, Value};
+use crate::state::{Base, Key, OFFSET_BITS, State, Value};
 use crate::terms::{Sort, Term};
 
 /// A call in an instance.
@@ -175,7 +175,7 @@ impl Machine<'_, '_> {
             self.set_contents(state, object, site.zeroed);
         }
         state.set(key, Value::plain(next));
-        let offset = self.terms.resize(start, width);
+        let offset = self.terms.resize(start, OFFSET_BITS);
         self.address(Base { object, offset })
     }
 
@@ -245,7 +245,7 @@ impl Machine<'_, '_> {
             }
             (Storage::Memory { size, .. }, scalar) => {
                 let Some(object) = self.scene.objects.local(callee, param) else { return };
-                let offset = self.terms.bits(self.scene.address_bits(), 0);
+                let offset = self.terms.bits(OFFSET_BITS, 0);
                 let to = self.address(Base { object, offset });
                 let targets = Targets::object(object, Some(0));
                 match scalar {

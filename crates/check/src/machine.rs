@@ -16,7 +16,7 @@ use crate::objects::{Layout, Object, Objects, initial_number};
 use crate::pointers::Pointers;
 use crate::pointers::targets::Targets;
 use crate::recursion::Kept;
-use crate::state::{Base, Key, State, Value};
+use crate::state::{Base, Key, OFFSET_BITS, State, Value};
 use crate::terms::{Sort, Term, Terms};
 use crate::unfolding::Unfolding;
 
@@ -298,7 +298,7 @@ impl<'s, 'a> Machine<'s, 'a> {
             RelocationTarget::Function(function) => Some(self.function_address(function)),
             RelocationTarget::Global(global) => {
                 let object = self.scene.objects.global(global)?;
-                let width = self.scene.address_bits();
+                let width = OFFSET_BITS;
                 let offset = self.terms.bits(width, relocation.addend as u128);
                 Some(self.address(Base { object, offset }))
             }
@@ -320,8 +320,10 @@ impl<'s, 'a> Machine<'s, 'a> {
     /// An address in an object.
     pub(crate) fn address(&mut self, base: Base) -> Value {
         let start = self.scene.objects.all[base.object].address;
-        let start = self.terms.bits(self.scene.address_bits(), start.into());
-        let term = self.terms.add(start, base.offset);
+        let width = self.scene.address_bits();
+        let start = self.terms.bits(width, start.into());
+        let offset = self.terms.resize(base.offset, width);
+        let term = self.terms.add(start, offset);
         self.addresses.insert(term);
         Value { term, base: Some(base) }
     }

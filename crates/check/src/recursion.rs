@@ -19,7 +19,7 @@ use crate::fault::Fault;
 use crate::machine::{Machine, Scene};
 use crate::objects::Objects;
 use crate::pointers::Pointers;
-use crate::state::{Key, State, Value};
+use crate::state::{Key, OFFSET_BITS, State, Value};
 use crate::terms::Sort;
 use crate::unfolding::Unfolding;
 
@@ -150,7 +150,7 @@ impl Machine<'_, '_> {
         match place {
             Place::Register { instance, local } => self.get(state, Key::Register(instance, local)),
             Place::Bytes { object, offset, size, .. } => {
-                let offset = self.terms.bits(self.scene.address_bits(), offset.into());
+                let offset = self.terms.bits(OFFSET_BITS, offset.into());
                 Value::plain(self.read(state, object, offset, size))
             }
             _ => Value::plain(self.any_bytes(1)),

@@ -158,15 +158,21 @@ impl Session<'_> {
     /// # Errors
     /// The solver does not run, or does not answer.
     pub fn ask(&mut self, script: &str) -> Result<Answer, SolverError> {
-        let text = match self.run(script)? {
+        self.ask_within(script, 1)
+    }
+
+    /// The same, with one part of so many of the time.
+    pub(crate) fn ask_within(&mut self, script: &str, parts: u32) -> Result<Answer, SolverError> {
+        let time = self.solver.time / parts.max(1);
+        let text = match self.run(script, time)? {
             Some(text) => text,
-            None => return Ok(Answer::Unknown(format!("no answer in {:?}", self.solver.time))),
+            None => return Ok(Answer::Unknown(format!("no answer in {time:?}"))),
         };
         match text.lines().next().unwrap_or_default().trim() {
             "unsat" => Ok(Answer::Unsatisfiable),
             "unknown" | "timeout" => Ok(Answer::Unknown("the solver does not know".to_owned())),
             "sat" => {
-                let again = self.run(&format!("{script}(get-model)\n"))?.unwrap_or_default();
+                let again = self.run(&format!("{script}(get-model)\n"), time)?.unwrap_or_default();
                 let model = again.split_once('\n').map_or("", |(_, model)| model);
                 Ok(Answer::Satisfiable(model.trim().to_owned()))
             }
@@ -178,20 +184,20 @@ impl Session<'_> {
     }
 
     /// All that the solver writes for a script; nothing if its time is over.
-    fn run(&mut self, script: &str) -> Result<Option<String>, SolverError> {
+    fn run(&mut self, script: &str, time: Duration) -> Result<Option<String>, SolverError> {
         let failed = |error: io::Error| self.solver.failed(&error);
         if !self.solver.is_shared() {
             let mut process = Process::start(self.solver.command()).map_err(failed)?;
             process.write(script.to_owned());
             process.close();
-            return Ok(process.read(None, self.solver.time).text());
+            return Ok(process.read(None, time).text());
         }
         let process = match self.process.take() {
             Some(process) => self.process.insert(process),
             None => self.process.insert(Process::start(self.solver.command()).map_err(failed)?),
         };
         process.write(format!("(reset)\n{script}(echo \"{END}\")\n"));
-        let reply = process.read(Some(END), self.solver.time);
+        let reply = process.read(Some(END), time);
         // A process that was too late or has ended has no more answers.
         if !matches!(reply, Reply::Marked(_)) {
             self.process = None;

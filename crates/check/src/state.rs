@@ -25,11 +25,15 @@ pub(crate) enum Key {
     Returned(usize),
 }
 
+/// The bits of an offset.
+pub(crate) const OFFSET_BITS: u32 = 64;
+
 /// An address as an offset in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Base {
     pub(crate) object: usize,
-    /// As many bits as an address.
+    /// [`OFFSET_BITS`] bits, whatever the target is: an address that is computed beyond its object does not
+    /// come back to it.
     pub(crate) offset: Term,
 }
 

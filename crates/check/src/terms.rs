@@ -3,6 +3,9 @@
 //! Only constants are computed here: then a run whose inputs are all known takes no solver's work. All else
 //! does.
 
+mod bisection;
+mod ranges;
+
 use std::fmt::Write as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -254,6 +257,16 @@ impl Terms {
         }
     }
 
+    /// The condition and the numbers of a choice between two numbers.
+    fn chosen(&self, term: Term) -> Option<(Term, u128, u128)> {
+        match &self.nodes[term.0 as usize].0 {
+            Node::Application(head, args) if head == "ite" => {
+                Some((args[0], self.number(args[1])?, self.number(args[2])?))
+            }
+            _ => None,
+        }
+    }
+
     /// Identity.
     pub fn equal(&mut self, a: Term, b: Term) -> Term {
         if a == b {
@@ -264,6 +277,16 @@ impl Terms {
         }
         if let (Some(a), Some(b)) = (self.truth_of(a), self.truth_of(b)) {
             return self.truth(a == b);
+        }
+        // A truth value as a number is compared with one.
+        for (choice, number) in [(a, b), (b, a)] {
+            if let (Some((test, x, y)), Some(number)) = (self.chosen(choice), self.number(number)) {
+                match (x == number, y == number) {
+                    (true, false) => return test,
+                    (false, true) => return self.not(test),
+                    (same, _) => return self.truth(same),
+                }
+            }
         }
         self.apply("=", &[a, b], Sort::Bool)
     }
@@ -325,12 +348,20 @@ impl Terms {
         if let Some(value) = self.number(a) {
             return self.bits(width, value >> low);
         }
+        if let Some((test, x, y)) = self.chosen(a) {
+            let (x, y) = (self.bits(width, x >> low), self.bits(width, y >> low));
+            return self.choose(test, x, y);
+        }
         self.apply(format!("(_ extract {high} {low})"), &[a], Sort::Bits(width))
     }
 
     /// More bits, or as many, with zeros.
     pub fn zero_extend(&mut self, a: Term, width: u32) -> Term {
         let more = width - self.width(a);
+        if let Some((test, x, y)) = self.chosen(a).filter(|_| width <= 128) {
+            let (x, y) = (self.bits(width, x), self.bits(width, y));
+            return self.choose(test, x, y);
+        }
         match self.number(a) {
             _ if more == 0 => a,
             Some(value) if width <= 128 => self.bits(width, value),

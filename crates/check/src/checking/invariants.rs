@@ -11,7 +11,7 @@ use crate::formula::{Formula, Parts};
 use crate::machine::{Machine, Scene, result_type};
 use crate::meaning::float;
 use crate::objects::Layout;
-use crate::state::{Key, State, Value};
+use crate::state::{Key, OFFSET_BITS, State, Value};
 use crate::terms::{Sort, Term, Terms};
 
 /// The invariants of all points, and the parts of the state that they speak of.
@@ -328,7 +328,7 @@ impl Parts for View<'_, '_, '_> {
                 }
             }
             Place::Bytes { object, offset, size, float } => {
-                let offset = machine.terms.bits(machine.scene.address_bits(), offset.into());
+                let offset = machine.terms.bits(OFFSET_BITS, offset.into());
                 let bits = machine.read(self.state, object, offset, size);
                 self.bytes((size, float), bits)
             }
@@ -352,7 +352,7 @@ impl Parts for View<'_, '_, '_> {
         else {
             return machine.any_bytes(1);
         };
-        let width = machine.scene.address_bits();
+        let width = OFFSET_BITS;
         let index = machine.terms.resize(index, width);
         let (period, offset) =
             (machine.terms.bits(width, period.into()), machine.terms.bits(width, offset.into()));
