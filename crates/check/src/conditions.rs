@@ -70,6 +70,14 @@ struct Front {
     premises: Vec<Term>,
 }
 
+/// An end of runs that must not be reached.
+struct RunEnd {
+    reached: Term,
+    /// How many of the premises are about states before it.
+    premises: usize,
+    condition: String,
+}
+
 impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
     pub(crate) fn new(
         scene: &'s Scene<'a>,
@@ -119,7 +127,8 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         if asserted.iter().any(|term| machine.terms.truth_of(*term) == Some(false)) {
             return Ok(Answer::Unsatisfiable);
         }
-        if machine.terms.contradict_by_ranges(asserted) {
+        let terms = &machine.terms;
+        if terms.contradict_by_ranges(asserted) || terms.contradict_by_equations(asserted) {
             return Ok(Answer::Unsatisfiable);
         }
         self.asker.ask(&machine.terms.script(asserted), effort)
@@ -296,24 +305,46 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         let mut machine = Machine::new(self.scene, self.invariants);
         let state = machine.initial_state();
         let mut front = Front { states: BTreeMap::from([(0, state)]), premises: Vec::new() };
+        let mut ends = Vec::new();
         for depth in 0..self.certificate.argument.depth {
-            let goal = self.advance(&mut machine, &mut front, near)?;
-            let mut query = front.premises.clone();
-            query.push(goal);
+            let reached = self.advance(&mut machine, &mut front, near)?;
             let condition = format!("no run of {depth} ways comes to the goal");
-            self.refuse(&machine, &query, &condition)?;
+            ends.push(RunEnd { reached, premises: front.premises.len(), condition });
             if front.states.is_empty() {
+                break;
+            }
+        }
+        if near.is_some() {
+            let guards: Vec<Term> = front.states.values().map(|state| state.guard).collect();
+            let condition = format!("no run has {} ways", self.certificate.argument.depth);
+            let (reached, premises) = (machine.terms.any(&guards), front.premises.len());
+            ends.push(RunEnd { reached, premises, condition });
+        }
+        self.refuse_ends(&mut machine, &front.premises, &ends)
+    }
+
+    /// No run comes to some ends. They are asked for together, and one by one if that has no answer: the
+    /// invariants hold in all states, also in those behind an end.
+    fn refuse_ends(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        premises: &[Term],
+        ends: &[RunEnd],
+    ) -> Result<(), Failure> {
+        if ends.len() > 1 {
+            let reached: Vec<Term> = ends.iter().map(|end| end.reached).collect();
+            let mut query = premises.to_vec();
+            query.push(machine.terms.any(&reached));
+            if self.ask(machine, &query, Effort::Full)? == Answer::Unsatisfiable {
                 return Ok(());
             }
         }
-        if near.is_none() {
-            return Ok(());
+        for end in ends {
+            let mut query = premises[..end.premises].to_vec();
+            query.push(end.reached);
+            self.refuse(machine, &query, &end.condition)?;
         }
-        let guards: Vec<Term> = front.states.values().map(|state| state.guard).collect();
-        let mut query = front.premises;
-        query.push(machine.terms.any(&guards));
-        let depth = self.certificate.argument.depth;
-        self.refuse(&machine, &query, &format!("no run has {depth} ways"))
+        Ok(())
     }
 
     /// The last of so many states does not lead to the goal.

@@ -4,7 +4,7 @@ use lydian_base::EntityId;
 use lydian_ir::{BinOp, CmpOp, Expr, ExprId, Type};
 use rustc_hash::FxHashMap;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Scene};
 use crate::meaning::{Meaning, binary, bit_field, cast, compare, constant, sort_of, unary};
 use crate::pointers::NULL_PAGE;
 use crate::state::{Base, Key, OFFSET_BITS, State, Value};
@@ -37,11 +37,14 @@ impl Machine<'_, '_> {
         Value::plain(self.terms.fresh("any", sort))
     }
 
-    /// Whether a pointer is surely an address of an object or function, or near null.
-    fn is_address(&self, pointer: Term) -> bool {
-        let number = self.terms.number(pointer);
-        self.addresses.contains(&pointer)
-            || number.is_some_and(|number| number < NULL_PAGE.into())
+    /// Whether a number of a type that is read may be of an address, or a part of one.
+    fn may_read_address(&self, at: (usize, ExprId), ty: Type) -> bool {
+        self.reads_address(at, self.scene.objects.target.stored_bytes(ty))
+    }
+
+    fn reads_address(&self, at: (usize, ExprId), bytes: u64) -> bool {
+        let Scene { pointers, unfolding, objects, .. } = self.scene;
+        pointers.may_read_address((unfolding, objects), at, bytes)
     }
 
     /// Whether an address is a number that neither null nor an object or function has.
@@ -90,15 +93,22 @@ impl Machine<'_, '_> {
                 let targets = self.scene.pointers.of(instance, *addr);
                 let value = self.load(state, (known[addr], targets), *ty);
                 // The certificate chooses the numbers of addresses, so other numbers are none of them.
-                let is_number = *ty == Type::Ptr
-                    && (self.is_number(value.term)
-                        || (self.scene.pointers.may_be_number(targets)
-                            && !self.is_address(value.term)));
-                if *volatile || is_number { self.anything(*ty) } else { value }
+                let is_foreign = match ty {
+                    Type::Ptr => {
+                        self.is_number(value.term)
+                            || (self.scene.pointers.may_be_number(targets)
+                                && !self.addresses.contains(&value.term))
+                    }
+                    _ => self.may_read_address((instance, *addr), *ty),
+                };
+                if *volatile || is_foreign { self.anything(*ty) } else { value }
             }
             Expr::LoadBits { field, addr } => {
                 let targets = self.scene.pointers.of(instance, *addr);
                 let bytes = self.load_bits(state, (known[addr], targets), field.bytes());
+                if self.reads_address((instance, *addr), field.bytes()) {
+                    return self.anything(ty);
+                }
                 Value::plain(bit_field(&mut self.terms, *field, bytes))
             }
             Expr::Unary(op, a) => {

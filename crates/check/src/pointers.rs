@@ -114,6 +114,23 @@ impl Pointers {
         self.candidates(targets).iter().any(|object| self.punned.contains(object))
     }
 
+    /// Whether a read of numbers may find bytes of an address.
+    pub(crate) fn may_read_address(
+        &self,
+        (unfolding, objects): (&Unfolding<'_>, &Objects),
+        at: (usize, ExprId),
+        bytes: u64,
+    ) -> bool {
+        let scene = Scene { unfolding, objects };
+        let shapes = self.shapes(scene, at, bytes);
+        shapes.iter().any(|(object, shape)| {
+            let contents = &self.contents[*object];
+            let has_addresses = !contents.objects.is_empty() || !contents.functions.is_empty();
+            let overlaps = |pointer: &Shape| scene.overlap(*shape, *pointer);
+            has_addresses && self.uses[*object].pointers.iter().any(overlaps)
+        })
+    }
+
     /// The targets of a register.
     pub(crate) fn of_register(&self, instance: usize, local: LocalId) -> Targets {
         self.registers.get(&(instance, local)).cloned().unwrap_or_default()

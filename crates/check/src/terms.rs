@@ -4,6 +4,8 @@
 //! does.
 
 mod bisection;
+mod equations;
+mod polynomials;
 mod ranges;
 
 use std::fmt::Write as _;
