@@ -10,13 +10,17 @@ use crate::unfolding::Unfolding;
 const LONGEST_FORMAT: u64 = 1 << 12;
 
 /// The effect of a call in an instance that is not followed. An input that is given an address may be
-/// written there, and so may the arguments of `printf` if its format is not known.
+/// written there, and so may the arguments of `printf` if its format is not known. Nothing is known of a
+/// call without all arguments.
 pub(crate) fn effect_at(
     unfolding: &Unfolding<'_>,
     (instance, args): (usize, &[ExprId]),
     callee: FuncId,
 ) -> Effect {
     let effect = effect_of(unfolding.program, callee);
+    if !effect.suits(args.len()) {
+        return Effect::Unknown;
+    }
     let function = &unfolding.program.functions[callee];
     let content = &unfolding.instances[instance];
     let is_confined = if effect != Effect::Value {

@@ -8,16 +8,19 @@ use lydian_base::EntityId;
 use lydian_ir::{Callee, FuncId, Program, Stmt, StmtId, text, verify};
 
 use crate::checking::invariants::Invariants;
-use crate::conditions::{Asker, Conditions, Failure};
+use crate::conditions::{Asker, Conditions, Effort, Failure};
 use crate::document::{Certificate, Document};
 use crate::fault::Fault;
 use crate::library::{goes_elsewhere, is_error, may_run};
 use crate::machine::Scene;
 use crate::objects::Objects;
 use crate::pointers::Pointers;
-use crate::solver::{Answer, Solver, SolverError};
+use crate::recursion::{kept_parts, visible_objects};
+use crate::solver::{Answer, Session, Solver, SolverError};
 use crate::unfolding::Unfolding;
 
+/// The part of the time for a condition that is asked otherwise if it has no answer.
+const LITTLE: u32 = 10;
 /// The stack of the thread that checks. The reader of programs follows their nesting.
 const STACK: usize = 256 << 20;
 
@@ -75,7 +78,7 @@ pub fn check(document: &Document, solver: &Solver) -> Result<Report, SolverError
 
 fn check_here(document: &Document, solver: &Solver) -> Result<Report, SolverError> {
     let begun = Instant::now();
-    let mut asking = Asking { solver, goal: None, asked: 0, error: None };
+    let mut asking = Asking { solver: solver.session(), goal: None, asked: 0, error: None };
     let result = conditions(document, &mut asking);
     if let Some(error) = asking.error {
         return Err(error);
@@ -115,7 +118,9 @@ fn conditions(document: &Document, asking: &mut Asking<'_>) -> Result<(), Failur
         return Err(Fault::unsupported(format!("a call of {name}")).into());
     }
     let pointers = Pointers::new(&unfolding, &objects);
-    let scene = Scene { unfolding, objects, pointers, goal };
+    let visible = visible_objects(&unfolding, &objects, &pointers)?;
+    let kept = kept_parts(certificate.state.iter().map(|part| part.place));
+    let scene = Scene { unfolding, objects, pointers, goal, kept, visible };
     let invariants = Invariants::new(&scene, certificate)?;
     Conditions::new(&scene, &invariants, certificate, asking).check()
 }
@@ -150,16 +155,20 @@ fn goal(program: &Program, certificate: &Certificate) -> Result<Goal, Fault> {
 
 /// Asks a solver, and counts.
 struct Asking<'a> {
-    solver: &'a Solver,
+    solver: Session<'a>,
     goal: Option<String>,
     asked: u32,
     error: Option<SolverError>,
 }
 
 impl Asker for Asking<'_> {
-    fn ask(&mut self, script: &str) -> Result<Answer, Failure> {
+    fn ask(&mut self, script: &str, effort: Effort) -> Result<Answer, Failure> {
         self.asked += 1;
-        self.solver.ask(script).map_err(|error| {
+        let share = match effort {
+            Effort::Low => LITTLE,
+            Effort::Full => 1,
+        };
+        self.solver.ask_within(script, share).map_err(|error| {
             let message = error.to_string();
             self.error = Some(error);
             Failure::Open("the solver".to_owned(), message)

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checking::invariants::Invariants;
-use crate::document::{ArgumentKind, Certificate};
+use crate::document::{ArgumentKind, Certificate, PointKind};
 use crate::fault::Fault;
 use crate::machine::{Machine, Scene};
 use crate::solver::Answer;
@@ -41,10 +41,19 @@ impl From<Fault> for Failure {
     }
 }
 
+/// The time for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Little: there is another way to ask.
+    Low,
+    /// All that there is.
+    Full,
+}
+
 /// Asks a solver.
 pub(crate) trait Asker {
-    /// The answer for a script. An error ends the check.
-    fn ask(&mut self, script: &str) -> Result<Answer, Failure>;
+    /// The answer for a script, for which there is all time or little. An error ends the check.
+    fn ask(&mut self, script: &str, effort: Effort) -> Result<Answer, Failure>;
 }
 
 /// Makes and asks the conditions of a certificate.
@@ -59,6 +68,14 @@ pub(crate) struct Conditions<'s, 'a, 'q> {
 struct Front {
     states: BTreeMap<usize, State>,
     premises: Vec<Term>,
+}
+
+/// An end of runs that must not be reached.
+struct RunEnd {
+    reached: Term,
+    /// How many of the premises are about states before it.
+    premises: usize,
+    condition: String,
 }
 
 impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
@@ -101,11 +118,20 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
     }
 
     /// Whether some terms hold together. The solver is not asked where one of them is false.
-    fn ask(&mut self, machine: &Machine<'_, '_>, asserted: &[Term]) -> Result<Answer, Failure> {
+    fn ask(
+        &mut self,
+        machine: &Machine<'_, '_>,
+        asserted: &[Term],
+        effort: Effort,
+    ) -> Result<Answer, Failure> {
         if asserted.iter().any(|term| machine.terms.truth_of(*term) == Some(false)) {
             return Ok(Answer::Unsatisfiable);
         }
-        self.asker.ask(&machine.terms.script(asserted))
+        let terms = &machine.terms;
+        if terms.contradict_by_ranges(asserted) || terms.contradict_by_equations(asserted) {
+            return Ok(Answer::Unsatisfiable);
+        }
+        self.asker.ask(&machine.terms.script(asserted), effort)
     }
 
     /// Fails unless some terms contradict one another.
@@ -115,7 +141,16 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         asserted: &[Term],
         condition: &str,
     ) -> Result<(), Failure> {
-        match self.ask(machine, asserted)? {
+        self.refuse_with(machine, (asserted, condition), Effort::Full)
+    }
+
+    fn refuse_with(
+        &mut self,
+        machine: &Machine<'_, '_>,
+        (asserted, condition): (&[Term], &str),
+        effort: Effort,
+    ) -> Result<(), Failure> {
+        match self.ask(machine, asserted, effort)? {
             Answer::Unsatisfiable => Ok(()),
             Answer::Satisfiable(model) => Err(Failure::Refuted(condition.to_owned(), model)),
             Answer::Unknown(why) => Err(Failure::Open(condition.to_owned(), why)),
@@ -128,6 +163,8 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         let function = &self.scene.program().functions[function].name;
         match &content.place {
             _ if point == 0 => "the entry".to_owned(),
+            _ if content.kind == PointKind::Enter => format!("the entry of {function}"),
+            _ if content.kind == PointKind::Return => format!("the return of {function}"),
             Some(place) => format!("{place} in {function}"),
             None => format!("bb{} of {function}", content.block),
         }
@@ -135,7 +172,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
 
     /// The invariants of the entry hold where runs begin.
     fn initiation(&mut self) -> Result<(), Failure> {
-        let mut machine = Machine::new(self.scene);
+        let mut machine = Machine::new(self.scene, self.invariants);
         let mut state = machine.initial_state();
         let holds = self.invariants.on(&mut machine, &mut state, 0);
         self.preserves(&mut machine, &[], &holds, "the invariants hold at the entry")
@@ -152,7 +189,8 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         let all = machine.terms.all(holds);
         let mut query = premises.to_vec();
         query.push(machine.terms.not(all));
-        match self.refuse(machine, &query, condition) {
+        let effort = if holds.len() > 1 { Effort::Low } else { Effort::Full };
+        match self.refuse_with(machine, (&query, condition), effort) {
             Err(Failure::Open(..)) if holds.len() > 1 => {}
             answer => return answer,
         }
@@ -171,14 +209,14 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         }
         let guard = machine.terms.truth(true);
         let mut state = self.invariants.state_at(machine, point, guard);
-        let premises = self.invariants.on(machine, &mut state, point);
+        let premises = self.invariants.known(machine, &mut state, point);
         (state, premises)
     }
 
     /// The paths from a point preserve the invariants, and where that is all of the argument they do not
     /// lead to the goal. Returns the points that come next, and whether the goal may.
     fn leave_point(&mut self, point: usize) -> Result<(Vec<usize>, bool), Failure> {
-        let mut machine = Machine::new(self.scene);
+        let mut machine = Machine::new(self.scene, self.invariants);
         let (mut state, premises) = self.start(&mut machine, point);
         let ends = machine.follow(point, state.clone())?;
         let mut next = Vec::new();
@@ -218,7 +256,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         if self.certificate.argument.kind == ArgumentKind::Induction {
             return Ok(true);
         }
-        Ok(self.ask(machine, asserted)? != Answer::Unsatisfiable)
+        Ok(self.ask(machine, asserted, Effort::Full)? != Answer::Unsatisfiable)
     }
 
     /// The states after one more path, and whether one of the paths comes to the goal.
@@ -255,7 +293,7 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         front: &mut Front,
         (point, mut state): (usize, State),
     ) {
-        let holds = self.invariants.on(machine, &mut state, point);
+        let holds = self.invariants.known(machine, &mut state, point);
         let holds = machine.terms.all(&holds);
         let absent = machine.terms.not(state.guard);
         front.premises.push(machine.terms.or(absent, holds));
@@ -264,32 +302,54 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
 
     /// No run of fewer paths comes to the goal, and by exhaustion none has so many.
     fn base(&mut self, near: Option<&BTreeSet<usize>>) -> Result<(), Failure> {
-        let mut machine = Machine::new(self.scene);
+        let mut machine = Machine::new(self.scene, self.invariants);
         let state = machine.initial_state();
         let mut front = Front { states: BTreeMap::from([(0, state)]), premises: Vec::new() };
+        let mut ends = Vec::new();
         for depth in 0..self.certificate.argument.depth {
-            let goal = self.advance(&mut machine, &mut front, near)?;
-            let mut query = front.premises.clone();
-            query.push(goal);
+            let reached = self.advance(&mut machine, &mut front, near)?;
             let condition = format!("no run of {depth} ways comes to the goal");
-            self.refuse(&machine, &query, &condition)?;
+            ends.push(RunEnd { reached, premises: front.premises.len(), condition });
             if front.states.is_empty() {
+                break;
+            }
+        }
+        if near.is_some() {
+            let guards: Vec<Term> = front.states.values().map(|state| state.guard).collect();
+            let condition = format!("no run has {} ways", self.certificate.argument.depth);
+            let (reached, premises) = (machine.terms.any(&guards), front.premises.len());
+            ends.push(RunEnd { reached, premises, condition });
+        }
+        self.refuse_ends(&mut machine, &front.premises, &ends)
+    }
+
+    /// No run comes to some ends. They are asked for together, and one by one if that has no answer: the
+    /// invariants hold in all states, also in those behind an end.
+    fn refuse_ends(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        premises: &[Term],
+        ends: &[RunEnd],
+    ) -> Result<(), Failure> {
+        if ends.len() > 1 {
+            let reached: Vec<Term> = ends.iter().map(|end| end.reached).collect();
+            let mut query = premises.to_vec();
+            query.push(machine.terms.any(&reached));
+            if self.ask(machine, &query, Effort::Full)? == Answer::Unsatisfiable {
                 return Ok(());
             }
         }
-        if near.is_none() {
-            return Ok(());
+        for end in ends {
+            let mut query = premises[..end.premises].to_vec();
+            query.push(end.reached);
+            self.refuse(machine, &query, &end.condition)?;
         }
-        let guards: Vec<Term> = front.states.values().map(|state| state.guard).collect();
-        let mut query = front.premises;
-        query.push(machine.terms.any(&guards));
-        let depth = self.certificate.argument.depth;
-        self.refuse(&machine, &query, &format!("no run has {depth} ways"))
+        Ok(())
     }
 
     /// The last of so many states does not lead to the goal.
     fn step(&mut self) -> Result<(), Failure> {
-        let mut machine = Machine::new(self.scene);
+        let mut machine = Machine::new(self.scene, self.invariants);
         let mut front = Front { states: BTreeMap::new(), premises: Vec::new() };
         let mut guards: Vec<Term> = Vec::new();
         for point in 1..self.invariants.formulas.len() {

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::terms::Sort;
 
 /// The version of the format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The end of the names of certificates.
 pub const EXTENSION: &str = ".certificate.json";
@@ -40,6 +40,10 @@ pub struct Certificate {
     pub functions: Vec<(u32, u64)>,
     /// The parts of the state that invariants speak of.
     pub state: Vec<Part>,
+    /// Terms over the state that are used in place of its parts of any value: what holds for any value
+    /// holds for those.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instantiations: Vec<String>,
     /// The points: the entry first, and places that every run without end passes again and again.
     pub points: Vec<Point>,
 }
@@ -108,7 +112,7 @@ pub enum ArgumentKind {
     Exhaustion,
 }
 
-/// An activation of a function in one context of calls.
+/// An activation of a function in one context of calls, or all activations of a recursive one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instance {
@@ -119,6 +123,11 @@ pub struct Instance {
     /// The call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<Call>,
+    /// Whether it stands for each activation that a call by name begins which has no instance of its own.
+    /// Then it has a point where it is entered, and one where it returns. The invariants at the second are
+    /// the function's contract.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recursive: bool,
 }
 
 /// A call of an activation.
@@ -226,6 +235,36 @@ pub enum Place {
         /// The object, by its position.
         object: usize,
     },
+    /// The value that a parameter of a recursive instance had where the activation began.
+    Argument {
+        /// The instance.
+        instance: usize,
+        /// The local's number.
+        local: u32,
+    },
+    /// The bytes of an object where the activation of a recursive instance began.
+    Before {
+        /// The instance.
+        instance: usize,
+        /// The object, by its position.
+        object: usize,
+        /// The offset.
+        offset: u64,
+        /// How many bytes.
+        size: u64,
+        /// Whether they are a float.
+        float: bool,
+    },
+    /// The result of a recursive instance.
+    Result {
+        /// The instance.
+        instance: usize,
+    },
+    /// No part of the program's state: any value, which never changes. An invariant with it holds for each.
+    Any {
+        /// How many bits.
+        bits: u32,
+    },
 }
 
 /// A point.
@@ -234,7 +273,10 @@ pub enum Place {
 pub struct Point {
     /// The instance, by its position.
     pub instance: usize,
-    /// The block, whose beginning is the point.
+    /// The kind.
+    #[serde(default, skip_serializing_if = "PointKind::is_block")]
+    pub kind: PointKind,
+    /// The block, whose beginning is the point. At the ends of a recursive instance it is the first one.
     pub block: u32,
     /// The place in the source, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -244,6 +286,26 @@ pub struct Point {
     pub current: Vec<u32>,
     /// What always holds here.
     pub invariants: Vec<String>,
+}
+
+/// The kinds of points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PointKind {
+    /// The beginning of a block.
+    #[default]
+    Block,
+    /// An activation of a recursive instance begins.
+    Enter,
+    /// An activation of a recursive instance returns.
+    Return,
+}
+
+impl PointKind {
+    /// Whether it is the beginning of a block.
+    pub fn is_block(&self) -> bool {
+        *self == Self::Block
+    }
 }
 
 /// Why there is no certificate in a file.
@@ -334,13 +396,15 @@ impl Document {
 }
 
 impl Place {
-    /// The sort of a part that is no register.
+    /// The sort of a part, unless it is a register, the value of one, or a result.
     pub(crate) fn sort(&self) -> Option<Sort> {
         let bits = |bytes: u64| u32::try_from(bytes.checked_mul(8)?).ok();
         match *self {
-            Self::Register { .. } => None,
-            Self::Bytes { size, float: true, .. } => Sort::float(bits(size)?),
-            Self::Bytes { size, .. } => {
+            Self::Register { .. } | Self::Argument { .. } | Self::Result { .. } => None,
+            Self::Bytes { size, float: true, .. } | Self::Before { size, float: true, .. } => {
+                Sort::float(bits(size)?)
+            }
+            Self::Bytes { size, .. } | Self::Before { size, .. } => {
                 bits(size).filter(|bits| (8..=4096).contains(bits)).map(Sort::Bits)
             }
             Self::Elements { size, index_bits, .. } => {
@@ -348,6 +412,7 @@ impl Place {
                 (1..=64).contains(&index_bits).then_some(Sort::Array(index_bits, element))
             }
             Self::End { .. } => Some(Sort::Bits(64)),
+            Self::Any { bits } => (1..=64).contains(&bits).then_some(Sort::Bits(bits)),
         }
     }
 }

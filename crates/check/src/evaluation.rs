@@ -4,10 +4,10 @@ use lydian_base::EntityId;
 use lydian_ir::{BinOp, CmpOp, Expr, ExprId, Type};
 use rustc_hash::FxHashMap;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Scene};
 use crate::meaning::{Meaning, binary, bit_field, cast, compare, constant, sort_of, unary};
 use crate::pointers::NULL_PAGE;
-use crate::state::{Base, Key, State, Value};
+use crate::state::{Base, Key, OFFSET_BITS, State, Value};
 use crate::terms::Term;
 
 /// The values of the expressions of one tree.
@@ -35,6 +35,16 @@ impl Machine<'_, '_> {
     fn anything(&mut self, ty: Type) -> Value {
         let sort = sort_of(ty, self.scene.address_bits());
         Value::plain(self.terms.fresh("any", sort))
+    }
+
+    /// Whether a number of a type that is read may be of an address, or a part of one.
+    fn may_read_address(&self, at: (usize, ExprId), ty: Type) -> bool {
+        self.reads_address(at, self.scene.objects.target.stored_bytes(ty))
+    }
+
+    fn reads_address(&self, at: (usize, ExprId), bytes: u64) -> bool {
+        let Scene { pointers, unfolding, objects, .. } = self.scene;
+        pointers.may_read_address((unfolding, objects), at, bytes)
     }
 
     /// Whether an address is a number that neither null nor an object or function has.
@@ -82,12 +92,23 @@ impl Machine<'_, '_> {
             Expr::Load { ty, addr, volatile } => {
                 let targets = self.scene.pointers.of(instance, *addr);
                 let value = self.load(state, (known[addr], targets), *ty);
-                let is_number = *ty == Type::Ptr && self.is_number(value.term);
-                if *volatile || is_number { self.anything(*ty) } else { value }
+                // The certificate chooses the numbers of addresses, so other numbers are none of them.
+                let is_foreign = match ty {
+                    Type::Ptr => {
+                        self.is_number(value.term)
+                            || (self.scene.pointers.may_be_number(targets)
+                                && !self.addresses.contains(&value.term))
+                    }
+                    _ => self.may_read_address((instance, *addr), *ty),
+                };
+                if *volatile || is_foreign { self.anything(*ty) } else { value }
             }
             Expr::LoadBits { field, addr } => {
                 let targets = self.scene.pointers.of(instance, *addr);
                 let bytes = self.load_bits(state, (known[addr], targets), field.bytes());
+                if self.reads_address((instance, *addr), field.bytes()) {
+                    return self.anything(ty);
+                }
                 Value::plain(bit_field(&mut self.terms, *field, bytes))
             }
             Expr::Unary(op, a) => {
@@ -114,11 +135,11 @@ impl Machine<'_, '_> {
             Expr::Field { base, record, field } => {
                 let records = &self.scene.program().types.records;
                 let offset = records[*record].fields[*field as usize].bit_offset / 8;
-                let offset = self.terms.bits(self.scene.address_bits(), offset.into());
+                let offset = self.terms.bits(OFFSET_BITS, offset.into());
                 self.moved_by(known[base], offset)
             }
             Expr::Index { base, index, size, .. } => {
-                let width = self.scene.address_bits();
+                let width = OFFSET_BITS;
                 let index = self.terms.resize(known[index].term, width);
                 let size = self.terms.bits(width, (*size).into());
                 let offset = self.terms.arithmetic("bvmul", index, size);
@@ -134,7 +155,7 @@ impl Machine<'_, '_> {
 
     fn start_of(&mut self, object: Option<usize>) -> Value {
         let Some(object) = object else { return self.anything(Type::Ptr) };
-        let offset = self.terms.bits(self.scene.address_bits(), 0);
+        let offset = self.terms.bits(OFFSET_BITS, 0);
         self.address(Base { object, offset })
     }
 
@@ -146,6 +167,7 @@ impl Machine<'_, '_> {
                 self.address(Base { object, offset })
             }
             None => {
+                let offset = self.terms.resize(offset, self.scene.address_bits());
                 let moved = self.terms.add(base.term, offset);
                 let is_number = self.terms.number(base.term).is_some();
                 match self.terms.number(moved) {
@@ -190,7 +212,7 @@ impl Machine<'_, '_> {
     fn as_pointer(&mut self, (instance, number): (usize, ExprId), known: &Known) -> Value {
         let width = self.scene.address_bits();
         if let Some((pointer, distance)) = self.scene.unfolding.moved_address(instance, number) {
-            let distance = self.terms.bits(width, distance as u128);
+            let distance = self.terms.bits(OFFSET_BITS, distance as u128);
             return match known.get(&pointer) {
                 Some(pointer) => self.moved_by(*pointer, distance),
                 None => self.anything(Type::Ptr),
@@ -244,6 +266,7 @@ impl Machine<'_, '_> {
             _ => (a.1.term, b.1.term),
         };
         let bytes = self.terms.sub(x, y);
+        let bytes = self.terms.resize(bytes, self.scene.address_bits());
         let bytes = self.terms.sign_extend(bytes, 64);
         // Where something is left over compilers shift, and so does the IR.
         let (head, by) = match size.is_power_of_two() {

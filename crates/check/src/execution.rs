@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::meaning::with_bit_field;
 use crate::objects::MOST_AT_ONE_PLACE;
 use crate::pointers::targets::Targets;
-use crate::state::{Base, Key, State, Value};
+use crate::state::{Base, Key, OFFSET_BITS, State, Value};
 use crate::terms::{Sort, Term};
 
 /// A call in an instance.
@@ -175,7 +175,7 @@ impl Machine<'_, '_> {
             self.set_contents(state, object, site.zeroed);
         }
         state.set(key, Value::plain(next));
-        let offset = self.terms.resize(start, width);
+        let offset = self.terms.resize(start, OFFSET_BITS);
         self.address(Base { object, offset })
     }
 
@@ -245,7 +245,7 @@ impl Machine<'_, '_> {
             }
             (Storage::Memory { size, .. }, scalar) => {
                 let Some(object) = self.scene.objects.local(callee, param) else { return };
-                let offset = self.terms.bits(self.scene.address_bits(), 0);
+                let offset = self.terms.bits(OFFSET_BITS, 0);
                 let to = self.address(Base { object, offset });
                 let targets = Targets::object(object, Some(0));
                 match scalar {
@@ -265,7 +265,7 @@ impl Machine<'_, '_> {
     }
 
     /// A value as one of another sort: cut, or filled with any bits.
-    fn coerced(&mut self, value: Value, sort: Sort) -> Value {
+    pub(crate) fn coerced(&mut self, value: Value, sort: Sort) -> Value {
         if self.terms.sort(value.term) == sort {
             return value;
         }
@@ -276,6 +276,10 @@ impl Machine<'_, '_> {
     pub(crate) fn end_call(&mut self, state: &mut State, instance: usize, value: Option<ExprId>) {
         let instances = &self.scene.unfolding.instances;
         let result = value.map(|value| (value, self.eval(state, (instance, value))));
+        if instances[instance].ends.is_some() {
+            self.return_recursive(state, instance, result.map(|(_, value)| value));
+            return;
+        }
         let Some((caller, stmt)) = instances[instance].call else { return };
         let Stmt::Call { dst, dst_addr, .. } = &instances[caller].body.stmts[stmt] else { return };
         if let Some(dst) = dst {
@@ -512,6 +516,19 @@ impl Machine<'_, '_> {
             }
         };
         state.set(key, value);
+    }
+
+    /// Sets the register of a call of a recursive instance to its result.
+    pub(crate) fn set_result_of(
+        &mut self,
+        state: &mut State,
+        (instance, stmt): (usize, StmtId),
+        result: Option<Value>,
+    ) {
+        let body = self.scene.unfolding.instances[instance].body;
+        let Stmt::Call { args, dst, ty, .. } = &body.stmts[stmt] else { return };
+        let site = CallSite { instance, stmt, args, dst: *dst };
+        self.set_result(state, site, result, *ty);
     }
 
     /// A `_Bool` that a call gives is 0 or 1.

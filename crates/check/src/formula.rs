@@ -252,6 +252,11 @@ impl Formula {
         self
     }
 
+    /// The sort of the whole; that of a truth value if there is nothing.
+    pub fn sort_of_all(&self) -> Sort {
+        self.nodes.last().map_or(Sort::Bool, |(_, sort)| *sort)
+    }
+
     /// The sort of a node.
     pub fn sort(&self, node: usize) -> Option<Sort> {
         self.nodes.get(node).map(|(_, sort)| *sort)

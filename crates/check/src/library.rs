@@ -34,6 +34,19 @@ pub(crate) enum Effect {
     Unknown,
 }
 
+impl Effect {
+    /// Whether it is that of a call with so many arguments.
+    pub(crate) const fn suits(self, arguments: usize) -> bool {
+        match self {
+            Self::End | Self::Value | Self::Unknown => true,
+            Self::Assume | Self::Assert | Self::First => arguments >= 1,
+            Self::Magnitude | Self::Malloc => arguments == 1,
+            Self::Calloc | Self::Realloc => arguments == 2,
+            Self::Copy | Self::Fill => arguments == 3,
+        }
+    }
+}
+
 const ERRORS: [&str; 4] = ["reach_error", "__VERIFIER_error", "__assert_fail", "__assert"];
 
 const EFFECTS: [(&str, Effect); 44] = [
@@ -85,7 +98,7 @@ const EFFECTS: [(&str, Effect); 44] = [
 
 /// The functions after which a run goes on elsewhere, or beside itself: of threads, processes, signals
 /// and contexts, without underscores before their names. Jumps are those of the library's models, and
-/// these.
+/// these. Of the system's functions none but those that are known are taken to go on behind the call.
 const ELSEWHERE: [&str; 34] = [
     "pthread_create",
     "thrd_create",
@@ -129,6 +142,11 @@ fn is_by_name(function: &Function) -> bool {
     (function.body.is_none() || function.library) && !is_left_out(function)
 }
 
+/// Whether the linker knows a function by a name that is not its own.
+fn has_other_symbol(function: &Function) -> bool {
+    function.symbol.as_ref().is_some_and(|symbol| *symbol != function.name)
+}
+
 /// Whether it is one of the program's functions whose body was not understood.
 pub(crate) fn is_left_out(function: &Function) -> bool {
     function.body.is_none() && function.linkage == Linkage::Internal && !function.system
@@ -138,7 +156,7 @@ pub(crate) fn is_left_out(function: &Function) -> bool {
 pub(crate) fn effect_of(program: &Program, callee: FuncId) -> Effect {
     let function = &program.functions[callee];
     let name = function.name.as_str();
-    if !is_by_name(function) {
+    if !is_by_name(function) || has_other_symbol(function) {
         return Effect::Unknown;
     }
     if ERRORS.contains(&name) {
@@ -174,11 +192,22 @@ fn gives_pointer(program: &Program, callee: FuncId) -> bool {
 
 /// Whether control may go on elsewhere after a call of this function.
 pub(crate) fn goes_elsewhere(function: &Function) -> bool {
-    let model = library_function(&function.name).and_then(|found| found.model());
+    let by_name = [Some(&function.name), function.symbol.as_ref()];
+    is_by_name(function) && by_name.into_iter().flatten().any(|name| is_of_elsewhere(function, name))
+}
+
+/// The same of a function of this name.
+fn is_of_elsewhere(function: &Function, name: &str) -> bool {
+    let known = library_function(name);
+    let model = known.and_then(|found| found.model());
     let jumps = model.is_some_and(|model| matches!(model.function, LibFn::Jump(_)));
-    let name = function.name.as_str();
-    let name = name.strip_prefix("__builtin_").unwrap_or(name).trim_start_matches('_');
-    is_by_name(function) && (jumps || ELSEWHERE.contains(&name))
+    let plain = name.strip_prefix("__builtin_").unwrap_or(name).trim_start_matches('_');
+    let is_known = known.is_some()
+        || ERRORS.contains(&name)
+        || gives_input(name)
+        || EFFECTS.iter().any(|(effect, _)| *effect == name);
+    let is_undefined = function.system && function.body.is_none();
+    jumps || ELSEWHERE.contains(&plain) || (is_undefined && !is_known)
 }
 
 /// The functions that a call of one may run: those that are called by name or whose address is taken in

@@ -1,18 +1,22 @@
 //! The simulation of paths: what its parts share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::EntityId;
-use lydian_ir::{FuncId, GlobalId, GlobalInit, Program, RelocationTarget, StmtId, Storage};
+use lydian_ir::{
+    CType, CTypeId, FuncId, GlobalId, GlobalInit, Program, RelocationTarget, StmtId, Storage, Type,
+};
 use rustc_hash::FxHashSet;
 
-use crate::document::Origin;
+use crate::checking::invariants::Invariants;
+use crate::document::{Origin, Place};
 use crate::library::may_run;
 use crate::meaning::sort_of;
 use crate::objects::{Layout, Object, Objects, initial_number};
 use crate::pointers::Pointers;
 use crate::pointers::targets::Targets;
-use crate::state::{Base, Key, State, Value};
+use crate::recursion::Kept;
+use crate::state::{Base, Key, OFFSET_BITS, State, Value};
 use crate::terms::{Sort, Term, Terms};
 use crate::unfolding::Unfolding;
 
@@ -26,6 +30,10 @@ pub(crate) struct Scene<'a> {
     pub(crate) objects: Objects,
     pub(crate) pointers: Pointers,
     pub(crate) goal: (FuncId, StmtId),
+    /// The parts of the certificate's state that keep values from the beginning of an activation.
+    pub(crate) kept: Vec<Kept>,
+    /// The objects that recursive functions may know.
+    pub(crate) visible: BTreeSet<usize>,
 }
 
 impl<'a> Scene<'a> {
@@ -66,6 +74,21 @@ impl<'a> Scene<'a> {
                 Layout::Array { grain, index_bits } => Sort::Array(index_bits, grain as u32 * 8),
                 Layout::Cells(_) => Sort::Array(1, 8),
             },
+            Key::Before(part) => match self.kept.iter().find(|kept| kept.part == part) {
+                Some(Kept { now: Place::Register { instance, local }, .. }) => {
+                    self.sort(Key::Register(*instance, *local))
+                }
+                Some(Kept { now: Place::Bytes { size, .. }, .. }) => Sort::Bits(*size as u32 * 8),
+                _ => Sort::Bool,
+            },
+            Key::Returned(instance) => {
+                let program = self.program();
+                let function = self.unfolding.instances[instance].function;
+                match result_type(program, program.functions[function].ty) {
+                    Some(ty) => sort_of(ty, self.address_bits()),
+                    None => Sort::Bool,
+                }
+            }
             Key::End(_) | Key::Ghost(_) => Sort::Bits(64),
         }
     }
@@ -84,8 +107,8 @@ impl<'a> Scene<'a> {
             }
             Key::Cell(object, _) | Key::Array(object) => self.objects.all[object].name.clone(),
             Key::End(object) => format!("{}.end", self.objects.all[object].name),
-            Key::Result(_) => "result".to_owned(),
-            Key::Ghost(part) => format!("x{part}"),
+            Key::Result(_) | Key::Returned(_) => "result".to_owned(),
+            Key::Ghost(part) | Key::Before(part) => format!("x{part}"),
         }
     }
 
@@ -112,19 +135,25 @@ impl<'a> Scene<'a> {
 /// Simulates paths. One machine makes one condition.
 pub(crate) struct Machine<'s, 'a> {
     pub(crate) scene: &'s Scene<'a>,
+    /// The invariants, of which those where functions return are contracts.
+    pub(crate) invariants: &'s Invariants,
     pub(crate) terms: Terms,
     /// Where the goal was reached since the point.
     pub(crate) goal: Term,
     may_reach: BTreeMap<Vec<FuncId>, bool>,
     /// The terms that are addresses of objects and functions.
     pub(crate) addresses: FxHashSet<Term>,
+    /// The symbols for the parts of the certificate's state that are any values.
+    pub(crate) any_values: BTreeMap<u32, Term>,
 }
 
 impl<'s, 'a> Machine<'s, 'a> {
-    pub(crate) fn new(scene: &'s Scene<'a>) -> Self {
+    pub(crate) fn new(scene: &'s Scene<'a>, invariants: &'s Invariants) -> Self {
         let mut terms = Terms::default();
         let goal = terms.truth(false);
-        Self { scene, terms, goal, may_reach: BTreeMap::new(), addresses: FxHashSet::default() }
+        let (may_reach, addresses) = (BTreeMap::new(), FxHashSet::default());
+        let any_values = BTreeMap::new();
+        Self { scene, invariants, terms, goal, may_reach, addresses, any_values }
     }
 
     /// Any value of a variable.
@@ -155,6 +184,14 @@ impl<'s, 'a> Machine<'s, 'a> {
             }
             let value = self.fresh(Key::Result(at));
             state.set(Key::Result(at), value);
+            if instance.ends.is_some() {
+                let value = self.fresh(Key::Returned(at));
+                state.set(Key::Returned(at), value);
+            }
+        }
+        for kept in &self.scene.kept {
+            let value = self.fresh(Key::Before(kept.part));
+            state.set(Key::Before(kept.part), value);
         }
         for object in 0..self.scene.objects.all.len() {
             let is_constant = self.scene.is_constant(object);
@@ -261,7 +298,7 @@ impl<'s, 'a> Machine<'s, 'a> {
             RelocationTarget::Function(function) => Some(self.function_address(function)),
             RelocationTarget::Global(global) => {
                 let object = self.scene.objects.global(global)?;
-                let width = self.scene.address_bits();
+                let width = OFFSET_BITS;
                 let offset = self.terms.bits(width, relocation.addend as u128);
                 Some(self.address(Base { object, offset }))
             }
@@ -283,8 +320,10 @@ impl<'s, 'a> Machine<'s, 'a> {
     /// An address in an object.
     pub(crate) fn address(&mut self, base: Base) -> Value {
         let start = self.scene.objects.all[base.object].address;
-        let start = self.terms.bits(self.scene.address_bits(), start.into());
-        let term = self.terms.add(start, base.offset);
+        let width = self.scene.address_bits();
+        let start = self.terms.bits(width, start.into());
+        let offset = self.terms.resize(base.offset, width);
+        let term = self.terms.add(start, offset);
         self.addresses.insert(term);
         Value { term, base: Some(base) }
     }
@@ -299,6 +338,14 @@ impl<'s, 'a> Machine<'s, 'a> {
     /// Notes that the goal is reached on a state.
     pub(crate) fn reach_goal(&mut self, condition: Term) {
         self.goal = self.terms.or(self.goal, condition);
+    }
+}
+
+/// The type of the number that functions of a type give, if they give one.
+pub(crate) fn result_type(program: &Program, function: CTypeId) -> Option<Type> {
+    match program.types.get(function) {
+        CType::Function { result, .. } => program.types.scalar(*result),
+        _ => None,
     }
 }
 

@@ -74,7 +74,8 @@ pub fn unary(terms: &mut Terms, op: UnOp, ty: Type, a: Term) -> Meaning {
     match (op, ty) {
         (UnOp::Not, Type::Int(1)) => Meaning::of(terms.not(a)),
         (UnOp::Not, Type::Int(width)) => {
-            Meaning::of(terms.apply("bvnot", &[a], Sort::Bits(width.into())))
+            let ones = terms.bits(width.into(), u128::MAX);
+            Meaning::of(terms.arithmetic("bvxor", a, ones))
         }
         (UnOp::NegU | UnOp::NegS, Type::Int(width)) if width > 1 => {
             let zero = terms.bits(width.into(), 0);

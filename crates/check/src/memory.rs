@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::objects::Layout;
 use crate::pointers::NULL_PAGE;
 use crate::pointers::targets::Targets;
-use crate::state::{Base, Key, State, Value};
+use crate::state::{Base, Key, OFFSET_BITS, State, Value};
 use crate::terms::{Sort, Term};
 
 /// The most bytes that are copied or filled piece by piece.
@@ -57,9 +57,13 @@ impl Machine<'_, '_> {
                 Some(exact) => {
                     let offset = self.terms.bits(width, exact as u128);
                     let address_of = self.terms.add(start, offset);
-                    (offset, self.terms.equal(address.term, address_of))
+                    let is_there = self.terms.equal(address.term, address_of);
+                    (self.terms.bits(OFFSET_BITS, exact as u128), is_there)
                 }
-                None => (self.terms.sub(address.term, start), self.terms.truth(true)),
+                None => {
+                    let offset = self.terms.sub(address.term, start);
+                    (self.terms.resize(offset, OFFSET_BITS), self.terms.truth(true))
+                }
             };
             let is_inside = self.is_inside(state, Base { object, offset }, size);
             let hit = self.terms.and(is_there, is_inside);
@@ -95,13 +99,13 @@ impl Machine<'_, '_> {
             distance.is_some_and(|distance| distance <= objects[*at].extent())
         })?;
         let offset = number - objects[object].address;
-        let offset = self.terms.bits(self.scene.address_bits(), offset.into());
+        let offset = self.terms.bits(OFFSET_BITS, offset.into());
         Some(Base { object, offset })
     }
 
     /// Whether some bytes from an offset on lie in an object.
     fn is_inside(&mut self, state: &mut State, base: Base, size: u64) -> Term {
-        let width = self.scene.address_bits();
+        let width = OFFSET_BITS;
         let bytes = self.terms.bits(width, size.into());
         match self.scene.objects.all[base.object].size {
             Some(extent) if extent < size => self.terms.truth(false),
@@ -199,7 +203,7 @@ impl Machine<'_, '_> {
         let mut result = self.any_bytes(size);
         for (at, (start, bytes)) in cells.iter().enumerate() {
             if *bytes == size {
-                let start = self.terms.bits(self.scene.address_bits(), (*start).into());
+                let start = self.terms.bits(OFFSET_BITS, (*start).into());
                 let (is_it, value) =
                     (self.terms.equal(offset, start), self.get(state, Key::Cell(object, at)));
                 result = self.terms.choose(is_it, value.term, result);
@@ -371,7 +375,7 @@ impl Machine<'_, '_> {
         (to, cells): (Candidate, &[(u64, u64)]),
         bits: Term,
     ) {
-        let width = self.scene.address_bits();
+        let width = OFFSET_BITS;
         let size = u64::from(self.terms.width(bits) / 8);
         for (nth, (start, bytes)) in cells.iter().enumerate() {
             let key = Key::Cell(to.object, nth);
@@ -528,7 +532,7 @@ impl Machine<'_, '_> {
     }
 
     fn moved_candidate(&mut self, candidate: Candidate, by: u64) -> Candidate {
-        let by = self.terms.bits(self.scene.address_bits(), by.into());
+        let by = self.terms.bits(OFFSET_BITS, by.into());
         Candidate { offset: self.terms.add(candidate.offset, by), ..candidate }
     }
 

@@ -61,6 +61,8 @@ pub(crate) struct Pointers {
     results: FxHashMap<usize, Targets>,
     /// The objects that code which is not known may know.
     pub(crate) known_outside: BTreeSet<usize>,
+    /// The objects where pointers may be read that were written as numbers, or in part.
+    punned: BTreeSet<usize>,
     /// The objects that something may write to.
     pub(crate) written: BTreeSet<usize>,
     /// Whether there are calls of code that is not known.
@@ -85,6 +87,7 @@ impl Pointers {
             uses: vec![Uses::default(); objects.all.len()],
             results: FxHashMap::default(),
             known_outside: BTreeSet::new(),
+            punned: BTreeSet::new(),
             written: BTreeSet::new(),
             calls_unknown: false,
             changed: true,
@@ -104,6 +107,38 @@ impl Pointers {
     /// The targets of a pointer.
     pub(crate) fn of(&self, instance: usize, expr: ExprId) -> &Targets {
         &self.exprs[instance][expr.index()]
+    }
+
+    /// Whether a pointer that is read through one with these targets may be no address but a number.
+    pub(crate) fn may_be_number(&self, targets: &Targets) -> bool {
+        self.candidates(targets).iter().any(|object| self.punned.contains(object))
+    }
+
+    /// Whether a read of numbers may find bytes of an address.
+    pub(crate) fn may_read_address(
+        &self,
+        (unfolding, objects): (&Unfolding<'_>, &Objects),
+        at: (usize, ExprId),
+        bytes: u64,
+    ) -> bool {
+        let scene = Scene { unfolding, objects };
+        let shapes = self.shapes(scene, at, bytes);
+        shapes.iter().any(|(object, shape)| {
+            let contents = &self.contents[*object];
+            let has_addresses = !contents.objects.is_empty() || !contents.functions.is_empty();
+            let overlaps = |pointer: &Shape| scene.overlap(*shape, *pointer);
+            has_addresses && self.uses[*object].pointers.iter().any(overlaps)
+        })
+    }
+
+    /// The targets of a register.
+    pub(crate) fn of_register(&self, instance: usize, local: LocalId) -> Targets {
+        self.registers.get(&(instance, local)).cloned().unwrap_or_default()
+    }
+
+    /// What the pointers in an object point to.
+    pub(crate) fn contents(&self, object: usize) -> &Targets {
+        &self.contents[object]
     }
 
     /// The initial contents of globals, and the parameters of the entry.
@@ -139,7 +174,7 @@ impl Pointers {
             }
         }
         for (at, instance) in scene.unfolding.instances.iter().enumerate() {
-            if instance.call.is_some() {
+            if !instance.is_root() {
                 continue;
             }
             for param in &instance.body.params {
@@ -169,6 +204,7 @@ impl Pointers {
             };
             let (is_written, is_read) = (conflicts(&uses.numbers), conflicts(&uses.reads_number));
             if is_written {
+                self.punned.insert(object);
                 // A pointer of which some bytes were replaced may point anywhere.
                 let mut contents = self.contents[object].moved(None);
                 contents.any = true;
@@ -339,7 +375,9 @@ impl Pointers {
                     self.changed |= self.uses[object].numbers.insert(shape);
                 }
             }
-            Stmt::Copy { dst, src, .. } => self.copy_through(instance, *dst, *src),
+            Stmt::Copy { dst, src, size } => {
+                self.copy_through(scene, instance, (*dst, *src), (Some(*size), true));
+            }
             Stmt::Zero { dst, .. } => self.write(&self.of(instance, *dst).clone(), None),
             Stmt::Call { .. } => self.visit_call(scene, (instance, stmt)),
             Stmt::Alloca { dst, .. } => {
@@ -399,9 +437,48 @@ impl Pointers {
         }
     }
 
-    fn copy_through(&mut self, instance: usize, dst: ExprId, src: ExprId) {
+    /// A copy of so many bytes, if that is known. Where it is of a type, pointers in it are whole if their
+    /// offsets are not known.
+    fn copy_through(
+        &mut self,
+        scene: Scene<'_, '_>,
+        instance: usize,
+        (dst, src): (ExprId, ExprId),
+        (size, is_typed): (Option<u64>, bool),
+    ) {
         let (to, from) = (self.of(instance, dst).clone(), self.of(instance, src).clone());
+        let bytes = scene.unfolding.program.types.target.pointer_bytes();
+        let is_whole = size.is_some_and(|size| size.is_multiple_of(bytes));
+        let mut cuts = false;
+        for object in self.candidates(&from) {
+            let start = from.objects.get(&object).copied().flatten();
+            let is_cut = |shape: &Shape| match (shape, start, size) {
+                (Shape::Exact(at, of), Some(start), Some(size)) => {
+                    let (end, last) =
+                        (start.saturating_add_unsigned(size), at.saturating_add_unsigned(*of));
+                    let overlaps = *at < end && start < last;
+                    overlaps && (*at < start || end < last)
+                }
+                _ => !(is_typed && is_whole),
+            };
+            cuts |= self.uses[object].pointers.iter().any(is_cut);
+        }
         self.copy(&to, &from);
+        if cuts {
+            self.cut_pointers(&to, &from);
+        }
+    }
+
+    /// Pointers are copied in part: they are read as numbers, and what is written are numbers.
+    fn cut_pointers(&mut self, to: &Targets, from: &Targets) {
+        for object in self.candidates(from) {
+            self.changed |= self.uses[object].reads_number.insert(Shape::Other);
+        }
+        for object in self.candidates(to) {
+            let uses = &mut self.uses[object];
+            self.changed |= uses.numbers.insert(Shape::Other);
+            self.changed |= uses.pointers.insert(Shape::Other);
+        }
     }
 
     /// A copy of what some pointers point to.
@@ -452,7 +529,8 @@ impl Pointers {
         let Stmt::Call { callee, args, dst, dst_addr, .. } = &content.body.stmts[stmt] else {
             return;
         };
-        let callees = content.callees.get(&stmt).cloned().unwrap_or_default();
+        let mut callees = content.callees.get(&stmt).cloned().unwrap_or_default();
+        callees.extend(scene.unfolding.recursive_callee(instance, stmt));
         for callee in &callees {
             self.enter(scene, (instance, args), *callee);
             let result = self.results.get(callee).cloned().unwrap_or_default();
@@ -503,11 +581,12 @@ impl Pointers {
                 self.escape(&made);
                 result
             }
-            Effect::Copy if args.len() >= 2 => {
-                self.copy_through(instance, args[0], args[1]);
+            Effect::Copy if args.len() == 3 => {
+                let size = scene.unfolding.constant(instance, args[2]);
+                self.copy_through(scene, instance, (args[0], args[1]), (size, false));
                 self.of(instance, args[0]).clone()
             }
-            Effect::Fill if args.len() >= 2 => {
+            Effect::Fill if args.len() == 3 => {
                 let to = self.shapes(scene, (instance, args[0]), 1);
                 self.write(&self.of(instance, args[0]).clone(), None);
                 let is_zero = matches!(content.body.exprs[args[1]], Expr::Const(_, 0));

@@ -1,19 +1,22 @@
 //! The external solver: a program that reads SMT-LIB from its standard input.
+//!
+//! A process of z3 has many scripts, one after the other, with a reset between them. Any other solver has a
+//! process for each.
+
+mod process;
 
 use std::ffi::OsStr;
-use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 use std::{env, fmt, io};
 
-/// The time between two looks at a solver that runs.
-const PAUSE: Duration = Duration::from_millis(2);
+use process::{Process, Reply};
+
 /// The most memory of z3, in megabytes.
 const MOST_MEMORY: u32 = 4096;
-/// The most of an answer that is kept.
-const MOST_TEXT: usize = 1 << 20;
+/// The mark behind an answer.
+const END: &str = "lydian:end";
 
 /// An answer for a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,28 +106,26 @@ impl Solver {
         &self.program
     }
 
-    /// The answer for a script that asks once. Where it is satisfiable, it is asked again for the values.
+    /// The answer for a script that asks once.
     ///
     /// # Errors
     /// The solver does not run, or does not answer.
     pub fn ask(&self, script: &str) -> Result<Answer, SolverError> {
-        let text = match self.run(script)? {
-            Some(text) => text,
-            None => return Ok(Answer::Unknown(format!("no answer in {:?}", self.time))),
-        };
-        match text.lines().next().unwrap_or_default().trim() {
-            "unsat" => Ok(Answer::Unsatisfiable),
-            "unknown" | "timeout" => Ok(Answer::Unknown("the solver does not know".to_owned())),
-            "sat" => {
-                let again = self.run(&format!("{script}(get-model)\n"))?.unwrap_or_default();
-                let model = again.split_once('\n').map_or("", |(_, model)| model);
-                Ok(Answer::Satisfiable(model.trim().to_owned()))
-            }
-            _ => {
-                let start: String = text.chars().take(200).collect();
-                Err(SolverError::Nonsense(self.program.clone(), start))
-            }
-        }
+        self.session().ask(script)
+    }
+
+    /// Questions that share processes.
+    pub fn session(&self) -> Session<'_> {
+        Session { solver: self, process: None }
+    }
+
+    fn name(&self) -> &str {
+        self.program.file_name().and_then(OsStr::to_str).unwrap_or_default()
+    }
+
+    /// Whether one process can have several scripts.
+    fn is_shared(&self) -> bool {
+        self.name().starts_with("z3")
     }
 
     fn failed(&self, error: &io::Error) -> SolverError {
@@ -133,8 +134,7 @@ impl Solver {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        let name = self.program.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        if name.starts_with("cvc5") {
+        if self.name().starts_with("cvc5") {
             command.args(["--lang", "smt2", "-q", "-"]);
         } else {
             command.arg("-in").arg("-smt2").arg(format!("-memory:{MOST_MEMORY}"));
@@ -143,46 +143,65 @@ impl Solver {
         command.env("LC_ALL", "C");
         command
     }
+}
 
-    /// All that the solver writes; nothing if its time is over.
-    fn run(&self, script: &str) -> Result<Option<String>, SolverError> {
-        let mut child = self.command().spawn().map_err(|error| self.failed(&error))?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let text = thread::scope(|scope| {
-            // A solver that does not read must not stop this process.
-            let writer = scope.spawn(move || {
-                input.map(|mut input| input.write_all(script.as_bytes()).is_ok());
-            });
-            let reader = scope.spawn(move || {
-                let mut bytes = Vec::new();
-                let limit = MOST_TEXT as u64;
-                if let Some(output) = output {
-                    let _ = output.take(limit).read_to_end(&mut bytes);
-                }
-                bytes
-            });
-            let ended = self.wait(&mut child);
-            // Both end with the process, since it alone has the other ends of the pipes.
-            let _ = writer.join();
-            let bytes = reader.join().unwrap_or_default();
-            ended.map(|ended| ended.then(|| String::from_utf8_lossy(&bytes).into_owned()))
-        });
-        text.map_err(|error| self.failed(&error))
+/// Questions to a solver, one after the other.
+#[derive(Debug)]
+pub struct Session<'s> {
+    solver: &'s Solver,
+    process: Option<Process>,
+}
+
+impl Session<'_> {
+    /// The answer for a script that asks once. Where it is satisfiable, it is asked for the values.
+    ///
+    /// # Errors
+    /// The solver does not run, or does not answer.
+    pub fn ask(&mut self, script: &str) -> Result<Answer, SolverError> {
+        self.ask_within(script, 1)
     }
 
-    /// Waits for the end. Returns whether it came in time.
-    fn wait(&self, child: &mut Child) -> io::Result<bool> {
-        let end = Instant::now() + self.time;
-        loop {
-            if child.try_wait()?.is_some() {
-                return Ok(true);
+    /// The same, with one part of so many of the time.
+    pub(crate) fn ask_within(&mut self, script: &str, parts: u32) -> Result<Answer, SolverError> {
+        let time = self.solver.time / parts.max(1);
+        let text = match self.run(script, time)? {
+            Some(text) => text,
+            None => return Ok(Answer::Unknown(format!("no answer in {time:?}"))),
+        };
+        match text.lines().next().unwrap_or_default().trim() {
+            "unsat" => Ok(Answer::Unsatisfiable),
+            "unknown" | "timeout" => Ok(Answer::Unknown("the solver does not know".to_owned())),
+            "sat" => {
+                let again = self.run(&format!("{script}(get-model)\n"), time)?.unwrap_or_default();
+                let model = again.split_once('\n').map_or("", |(_, model)| model);
+                Ok(Answer::Satisfiable(model.trim().to_owned()))
             }
-            if Instant::now() >= end {
-                let _ = child.kill();
-                child.wait()?;
-                return Ok(false);
+            _ => {
+                let start: String = text.chars().take(200).collect();
+                Err(SolverError::Nonsense(self.solver.program.clone(), start))
             }
-            thread::sleep(PAUSE);
         }
+    }
+
+    /// All that the solver writes for a script; nothing if its time is over.
+    fn run(&mut self, script: &str, time: Duration) -> Result<Option<String>, SolverError> {
+        let failed = |error: io::Error| self.solver.failed(&error);
+        if !self.solver.is_shared() {
+            let mut process = Process::start(self.solver.command()).map_err(failed)?;
+            process.write(script.to_owned());
+            process.close();
+            return Ok(process.read(None, time).text());
+        }
+        let process = match self.process.take() {
+            Some(process) => self.process.insert(process),
+            None => self.process.insert(Process::start(self.solver.command()).map_err(failed)?),
+        };
+        process.write(format!("(reset)\n{script}(echo \"{END}\")\n"));
+        let reply = process.read(Some(END), time);
+        // A process that was too late or has ended has no more answers.
+        if !matches!(reply, Reply::Marked(_)) {
+            self.process = None;
+        }
+        Ok(reply.text())
     }
 }

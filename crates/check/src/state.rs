@@ -19,13 +19,21 @@ pub(crate) enum Key {
     End(usize),
     /// The value that a part of the certificate's state had at the last point where it was current.
     Ghost(u32),
+    /// The value of a part of the certificate's state that is kept from the beginning of an activation.
+    Before(u32),
+    /// The result of a recursive instance.
+    Returned(usize),
 }
+
+/// The bits of an offset.
+pub(crate) const OFFSET_BITS: u32 = 64;
 
 /// An address as an offset in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Base {
     pub(crate) object: usize,
-    /// As many bits as an address.
+    /// [`OFFSET_BITS`] bits, whatever the target is: an address that is computed beyond its object does not
+    /// come back to it.
     pub(crate) offset: Term,
 }
 

@@ -1,7 +1,12 @@
 //! Terms of SMT-LIB: shared nodes with sorts, and the script that they are written to.
 //!
-//! Only constants are computed here, as far as addresses, indices and branches need it. All else is the
-//! solver's work.
+//! Only constants are computed here: then a run whose inputs are all known takes no solver's work. All else
+//! does.
+
+mod bisection;
+mod equations;
+mod polynomials;
+mod ranges;
 
 use std::fmt::Write as _;
 
@@ -254,6 +259,16 @@ impl Terms {
         }
     }
 
+    /// The condition and the numbers of a choice between two numbers.
+    fn chosen(&self, term: Term) -> Option<(Term, u128, u128)> {
+        match &self.nodes[term.0 as usize].0 {
+            Node::Application(head, args) if head == "ite" => {
+                Some((args[0], self.number(args[1])?, self.number(args[2])?))
+            }
+            _ => None,
+        }
+    }
+
     /// Identity.
     pub fn equal(&mut self, a: Term, b: Term) -> Term {
         if a == b {
@@ -264,6 +279,16 @@ impl Terms {
         }
         if let (Some(a), Some(b)) = (self.truth_of(a), self.truth_of(b)) {
             return self.truth(a == b);
+        }
+        // A truth value as a number is compared with one.
+        for (choice, number) in [(a, b), (b, a)] {
+            if let (Some((test, x, y)), Some(number)) = (self.chosen(choice), self.number(number)) {
+                match (x == number, y == number) {
+                    (true, false) => return test,
+                    (false, true) => return self.not(test),
+                    (same, _) => return self.truth(same),
+                }
+            }
         }
         self.apply("=", &[a, b], Sort::Bool)
     }
@@ -294,9 +319,11 @@ impl Terms {
         let width = self.width(a);
         let (x, y) = (self.number(a), self.number(b));
         match (head, x, y) {
-            ("bvadd", Some(x), Some(y)) => return self.bits(width, x.wrapping_add(y)),
-            ("bvsub", Some(x), Some(y)) => return self.bits(width, x.wrapping_sub(y)),
-            ("bvmul", Some(x), Some(y)) => return self.bits(width, x.wrapping_mul(y)),
+            (_, Some(x), Some(y)) if width <= 128 => {
+                if let Some(value) = computed(head, width, x, y) {
+                    return self.bits(width, value);
+                }
+            }
             ("bvadd" | "bvsub", _, Some(0)) | ("bvmul", _, Some(1)) => return a,
             ("bvadd", Some(0), _) | ("bvmul", Some(1), _) => return b,
             _ => {}
@@ -323,12 +350,20 @@ impl Terms {
         if let Some(value) = self.number(a) {
             return self.bits(width, value >> low);
         }
+        if let Some((test, x, y)) = self.chosen(a) {
+            let (x, y) = (self.bits(width, x >> low), self.bits(width, y >> low));
+            return self.choose(test, x, y);
+        }
         self.apply(format!("(_ extract {high} {low})"), &[a], Sort::Bits(width))
     }
 
     /// More bits, or as many, with zeros.
     pub fn zero_extend(&mut self, a: Term, width: u32) -> Term {
         let more = width - self.width(a);
+        if let Some((test, x, y)) = self.chosen(a).filter(|_| width <= 128) {
+            let (x, y) = (self.bits(width, x), self.bits(width, y));
+            return self.choose(test, x, y);
+        }
         match self.number(a) {
             _ if more == 0 => a,
             Some(value) if width <= 128 => self.bits(width, value),
@@ -405,8 +440,21 @@ impl Terms {
     // Arrays.
 
     /// The element at an index.
-    pub fn select(&mut self, array: Term, index: Term) -> Term {
+    pub fn select(&mut self, mut array: Term, index: Term) -> Term {
         let Sort::Array(_, element) = self.sort(array) else { return array };
+        for _ in 0..MOST_WRITES {
+            let Node::Application(head, args) = &self.nodes[array.0 as usize].0 else { break };
+            match (head.as_str(), &args[..]) {
+                ("store", [_, at, value]) if *at == index => return *value,
+                ("store", [before, at, _])
+                    if self.number(*at).is_some() && self.number(index).is_some() =>
+                {
+                    array = *before;
+                }
+                (head, [value]) if head.starts_with("(as const") => return *value,
+                _ => break,
+            }
+        }
         self.apply("select", &[array, index], Sort::Bits(element))
     }
 
@@ -498,6 +546,31 @@ impl Terms {
     }
 }
 
+/// The result of an operation on numbers of a width, as SMT-LIB defines it; none for other operations.
+fn computed(head: &str, width: u32, x: u128, y: u128) -> Option<u128> {
+    let (sx, sy) = (signed(x, width), signed(y, width));
+    let shift = u32::try_from(y).ok().filter(|shift| *shift < width);
+    Some(match head {
+        "bvadd" => x.wrapping_add(y),
+        "bvsub" => x.wrapping_sub(y),
+        "bvmul" => x.wrapping_mul(y),
+        "bvand" => x & y,
+        "bvor" => x | y,
+        "bvxor" => x ^ y,
+        "bvudiv" => x.checked_div(y).unwrap_or(u128::MAX),
+        "bvurem" => x.checked_rem(y).unwrap_or(x),
+        "bvsdiv" if sy != 0 => sx.wrapping_div(sy) as u128,
+        "bvsrem" if sy != 0 => sx.wrapping_rem(sy) as u128,
+        "bvshl" => shift.map_or(0, |shift| x << shift),
+        "bvlshr" => shift.map_or(0, |shift| x >> shift),
+        "bvashr" => (sx >> shift.unwrap_or(width - 1)) as u128,
+        _ => return None,
+    })
+}
+
+/// The most writes to an array that are looked at for a read of it.
+const MOST_WRITES: usize = 1 << 12;
+
 /// Terms of more text than this have a name in scripts.
 const LONGEST: usize = 400;
 
@@ -517,6 +590,23 @@ mod tests {
         assert_eq!(terms.number(wide), Some(0xffc8));
         let both = terms.concat(a, b);
         assert_eq!(terms.number(both), Some(200 << 8 | 100));
+    }
+
+    #[test]
+    fn an_element_is_that_of_the_last_write_to_its_index() {
+        let mut terms = Terms::default();
+        let sort = Sort::Array(8, 16);
+        let [i, j, zero, one] = [(8, 3), (8, 4), (16, 0), (16, 1)].map(|(w, v)| terms.bits(w, v));
+        let start = terms.uniform(sort, zero);
+        let once = terms.store(start, i, one);
+        let twice = terms.store(once, j, zero);
+        let any = terms.fresh("k", Sort::Bits(8));
+        assert_eq!(terms.select(twice, i), one);
+        assert_eq!(terms.select(twice, any), terms.apply("select", &[twice, any], Sort::Bits(16)));
+        let thrice = terms.store(twice, any, one);
+        let read = terms.select(thrice, i);
+        assert_eq!(terms.number(read), None, "the write in between may hit");
+        assert_eq!(terms.select(start, any), zero);
     }
 
     #[test]

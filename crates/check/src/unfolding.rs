@@ -2,6 +2,9 @@
 //!
 //! The certificate says which calls are followed. Every other call is one of code that is not followed,
 //! whatever it calls. So a wrong list of instances leaves more runs, or is refused.
+//!
+//! A recursive instance stands for all activations of its function that calls by name begin. Such a call
+//! leads to where the function is entered, or, if it returns, to the node behind it (`recursion`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -13,7 +16,7 @@ use lydian_ir::{
     StmtId, Type,
 };
 
-use crate::document::Certificate;
+use crate::document::{Certificate, PointKind};
 use crate::fault::Fault;
 
 /// An activation.
@@ -24,12 +27,23 @@ pub(crate) struct Instance<'a> {
     pub(crate) types: Rc<SideTable<ExprId, Type>>,
     /// The caller and the call.
     pub(crate) call: Option<(usize, StmtId)>,
+    /// The nodes before and behind the body, if it stands for all activations of a function.
+    pub(crate) ends: Option<Ends>,
     /// The calls that are followed.
     pub(crate) callees: BTreeMap<StmtId, Vec<usize>>,
     /// The node of its block 0; the others follow in the order of the blocks.
     first: usize,
     /// The node that control goes to when it returns.
     pub(crate) returns_to: Option<usize>,
+}
+
+/// The nodes before and behind the body of a recursive instance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ends {
+    /// All calls lead here.
+    pub(crate) enter: usize,
+    /// All returns lead here.
+    pub(crate) exit: usize,
 }
 
 /// A run of statements of a block.
@@ -48,6 +62,12 @@ pub(crate) enum Exit {
     Terminator,
     /// A call that is followed, and the node behind it.
     Call { stmt: StmtId, next: usize },
+    /// A call of a recursive instance, and the node behind it.
+    Recursion { stmt: StmtId, callee: usize, next: usize },
+    /// The beginning of the body of a recursive instance.
+    Enter,
+    /// Nothing follows.
+    Return,
 }
 
 /// The unfolded program.
@@ -58,6 +78,13 @@ pub(crate) struct Unfolding<'a> {
     pub(crate) nodes: Vec<Node>,
     /// The nodes of the points, the entry first.
     pub(crate) points: Vec<usize>,
+}
+
+impl Instance<'_> {
+    /// Whether a run begins with it.
+    pub(crate) fn is_root(&self) -> bool {
+        self.call.is_none() && self.ends.is_none()
+    }
 }
 
 impl<'a> Unfolding<'a> {
@@ -73,6 +100,7 @@ impl<'a> Unfolding<'a> {
         unfolding.check_roots(certificate)?;
         unfolding.add_nodes();
         unfolding.add_points(certificate)?;
+        unfolding.check_ends()?;
         Ok(unfolding)
     }
 
@@ -106,7 +134,7 @@ impl<'a> Unfolding<'a> {
         let roots: Vec<FuncId> = self
             .instances
             .iter()
-            .filter(|instance| instance.call.is_none())
+            .filter(|instance| instance.is_root())
             .map(|instance| instance.function)
             .collect();
         if roots == expected {
@@ -120,8 +148,13 @@ impl<'a> Unfolding<'a> {
             let body = self.instances[at].body;
             self.instances[at].first = self.nodes.len();
             for (block, _) in body.blocks.iter() {
-                let exit = Exit::Terminator;
-                self.nodes.push(Node { instance: at, block, stmts: Vec::new(), exit });
+                self.add_node(at, block, Exit::Terminator);
+            }
+            if self.instances[at].ends.is_some() {
+                let enter = self.add_node(at, body.entry, Exit::Enter);
+                let exit = self.add_node(at, body.entry, Exit::Return);
+                self.instances[at].ends = Some(Ends { enter, exit });
+                self.instances[at].returns_to = Some(exit);
             }
         }
         for at in 0..self.instances.len() {
@@ -130,15 +163,17 @@ impl<'a> Unfolding<'a> {
                 let mut node = self.instances[at].first + block.index();
                 for stmt in &content.stmts {
                     let callees = self.instances[at].callees.get(stmt).cloned();
-                    let Some(callees) = callees else {
+                    let recursive = self.recursive_callee(at, *stmt);
+                    if callees.is_none() && recursive.is_none() {
                         self.nodes[node].stmts.push(*stmt);
                         continue;
+                    }
+                    let next = self.add_node(at, block, Exit::Terminator);
+                    self.nodes[node].exit = match recursive {
+                        Some(callee) => Exit::Recursion { stmt: *stmt, callee, next },
+                        None => Exit::Call { stmt: *stmt, next },
                     };
-                    let next = self.nodes.len();
-                    let exit = Exit::Terminator;
-                    self.nodes.push(Node { instance: at, block, stmts: Vec::new(), exit });
-                    self.nodes[node].exit = Exit::Call { stmt: *stmt, next };
-                    for callee in callees {
+                    for callee in callees.into_iter().flatten() {
                         self.instances[callee].returns_to = Some(next);
                     }
                     node = next;
@@ -146,10 +181,41 @@ impl<'a> Unfolding<'a> {
             }
         }
         let roots: Vec<usize> =
-            (0..self.instances.len()).filter(|at| self.instances[*at].call.is_none()).collect();
+            (0..self.instances.len()).filter(|at| self.instances[*at].is_root()).collect();
         for pair in roots.windows(2) {
             self.instances[pair[0]].returns_to = Some(self.entry_of(pair[1]));
         }
+    }
+
+    fn add_node(&mut self, instance: usize, block: BlockId, exit: Exit) -> usize {
+        self.nodes.push(Node { instance, block, stmts: Vec::new(), exit });
+        self.nodes.len() - 1
+    }
+
+    /// The recursive instance that a call by name leads to: one without an instance of its own.
+    pub(crate) fn recursive_callee(&self, caller: usize, stmt: StmtId) -> Option<usize> {
+        let content = &self.instances[caller];
+        let Stmt::Call { callee: Callee::Direct(callee), args, dst_addr: None, .. } =
+            &content.body.stmts[stmt]
+        else {
+            return None;
+        };
+        if content.callees.contains_key(&stmt) {
+            return None;
+        }
+        let suits = |instance: &Instance<'_>| {
+            let is_it = instance.ends.is_some() && instance.function == *callee;
+            is_it && args.len() >= instance.body.params.len()
+        };
+        self.instances.iter().position(suits)
+    }
+
+    /// The instance that a chain of calls to an instance begins with.
+    pub(crate) fn root(&self, mut instance: usize) -> usize {
+        while let Some((caller, _)) = self.instances[instance].call {
+            instance = caller;
+        }
+        instance
     }
 
     /// The node where control enters an instance.
@@ -169,9 +235,16 @@ impl<'a> Unfolding<'a> {
             if instance.is_none_or(|instance| instance.body.blocks.get(block).is_none()) {
                 return Err(Fault::form(format!("point {at} is at no block")));
             }
-            self.points.push(self.block(point.instance, block));
+            self.points.push(match (point.kind, self.instances[point.instance].ends) {
+                (PointKind::Block, _) => self.block(point.instance, block),
+                (PointKind::Enter, Some(ends)) => ends.enter,
+                (PointKind::Return, Some(ends)) => ends.exit,
+                (_, None) => {
+                    return Err(Fault::form(format!("point {at} is of no recursive instance")));
+                }
+            });
         }
-        let root = self.instances.iter().position(|instance| instance.call.is_none());
+        let root = self.instances.iter().position(Instance::is_root);
         let entry = root.map(|root| self.entry_of(root));
         if self.points.first().copied() != entry {
             return Err(Fault::form("the first point is not the entry"));
@@ -179,6 +252,22 @@ impl<'a> Unfolding<'a> {
         let different: BTreeSet<usize> = self.points.iter().copied().collect();
         if different.len() != self.points.len() {
             return Err(Fault::form("two points are at one place"));
+        }
+        Ok(())
+    }
+
+    /// A recursive instance has points where it is entered and where it returns, and is the only one of
+    /// its function.
+    fn check_ends(&self) -> Result<(), Fault> {
+        let mut functions = BTreeSet::new();
+        for instance in &self.instances {
+            let Some(ends) = instance.ends else { continue };
+            if !functions.insert(instance.function) {
+                return Err(Fault::form("a function has two recursive instances"));
+            }
+            if !self.points.contains(&ends.enter) || !self.points.contains(&ends.exit) {
+                return Err(Fault::form("a recursive instance has no points at its ends"));
+            }
         }
         Ok(())
     }
@@ -207,6 +296,12 @@ impl<'a> Unfolding<'a> {
                 }
                 all
             }
+            Exit::Recursion { callee, next, .. } => {
+                let enter = self.instances[callee].ends.map(|ends| ends.enter);
+                enter.into_iter().chain([next]).collect()
+            }
+            Exit::Enter => vec![self.entry_of(content.instance)],
+            Exit::Return => Vec::new(),
             Exit::Terminator => {
                 let term = &instance.body.blocks[content.block].term;
                 if matches!(term, Terminator::Return(_)) {
@@ -225,11 +320,9 @@ impl<'a> Unfolding<'a> {
         matches!(stmt, Stmt::Call { callee: Callee::Indirect(_), .. })
     }
 
-    /// The nodes that a node leads to without passing a point, each before those that it leads to.
-    ///
-    /// # Errors
-    /// A cycle without a point.
-    pub(crate) fn between_points(&self, start: usize) -> Result<Vec<usize>, Fault> {
+    /// The nodes that a node leads to without passing a point, each before those that it leads to but for
+    /// ways that close a cycle.
+    pub(crate) fn between_points(&self, start: usize) -> Vec<usize> {
         let mut visited: BTreeMap<usize, bool> = BTreeMap::from([(start, false)]);
         let mut stack = vec![(start, self.successors(start))];
         let mut order = Vec::new();
@@ -244,8 +337,7 @@ impl<'a> Unfolding<'a> {
                 continue;
             }
             match visited.get(&to) {
-                Some(true) => {}
-                Some(false) => return Err(Fault::form("a cycle passes no point")),
+                Some(_) => {}
                 None => {
                     visited.insert(to, false);
                     stack.push((to, self.successors(to)));
@@ -253,7 +345,7 @@ impl<'a> Unfolding<'a> {
             }
         }
         order.reverse();
-        Ok(order)
+        order
     }
 
     /// Whether control may come to a node again and again.
@@ -322,6 +414,9 @@ fn instance_of<'a>(
         return Err(format!("the function is {} and not {}", content.name, wanted.name));
     }
     let body = content.body.as_ref().ok_or("the function has no body")?;
+    if wanted.recursive && (wanted.call.is_some() || !gives_number(program, function)) {
+        return Err("it cannot stand for all activations".to_owned());
+    }
     let call = match wanted.call {
         None => None,
         Some(call) => {
@@ -333,7 +428,21 @@ fn instance_of<'a>(
     };
     let types = types.entry(function).or_insert_with(|| Rc::new(body.types_in(&body.exprs)));
     let (types, callees) = (types.clone(), BTreeMap::new());
-    Ok(Instance { function, body, types, call, callees, first: 0, returns_to: None })
+    let ends = wanted.recursive.then(Ends::default);
+    Ok(Instance { function, body, types, call, ends, callees, first: 0, returns_to: None })
+}
+
+/// Whether a function has a fixed number of arguments, and gives a number or nothing.
+fn gives_number(program: &Program, function: FuncId) -> bool {
+    let CType::Function { variadic, params, result } = program.types.get(program.functions[function].ty)
+    else {
+        return false;
+    };
+    let is_number = match program.types.get(*result) {
+        CType::Void => true,
+        _ => program.types.scalar(*result).is_some_and(|ty| ty != Type::Ptr),
+    };
+    is_number && !(*variadic && !params.is_empty())
 }
 
 /// A statement of the caller may call the function.

@@ -4,21 +4,23 @@ mod formulas;
 
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexSet;
 use lydian_base::EntityId;
 use lydian_check::document::{
     Argument, ArgumentKind, Call, Certificate, EXTENSION, FORMAT, Goal, Instance, Object, Origin,
-    Part, Place, Point, ProgramText, Rules, SignedOverflow, digest,
+    Part, Place, Point, PointKind, ProgramText, Rules, SignedOverflow, digest,
 };
 use lydian_ir::{FuncId, Program, StmtId, text};
 use lydian_prove::encode::Encoded;
-use lydian_prove::encode::provenance::{OriginKind, VariablePlace};
-use lydian_prove::engines;
+use lydian_prove::encode::provenance::{OriginKind, PlaceKind, VariablePlace};
+use lydian_prove::engines::{self, Contracts};
+use lydian_prove::system::PointId;
 use lydian_smt::{Term, TermPool};
 
 use crate::error::Error;
 use crate::files;
 use crate::project::linked::LinkedProgram;
-use formulas::Translation;
+use formulas::{Symbol, Translation};
 
 /// How many digits of a program's digest stand in the names of its files.
 const DIGITS: usize = 12;
@@ -68,6 +70,7 @@ impl Certificates {
     pub(crate) fn of_proofs(
         linked: &LinkedProgram,
         (encoded, pool): (&Encoded, &TermPool),
+        contracts: &Contracts,
         proofs: &[Proof<'_>],
     ) -> Self {
         let mut found = Self::default();
@@ -82,6 +85,7 @@ impl Certificates {
             linked,
             program,
             encoded,
+            contracts,
             pool,
             text: ProgramText {
                 file: format!("{short}.ir"),
@@ -104,7 +108,8 @@ impl Certificates {
 
 /// The function where runs begin.
 fn entry_of(encoded: &Encoded) -> FuncId {
-    let mut roots = encoded.provenance.instances.iter().filter(|instance| instance.call.is_none());
+    let instances = encoded.provenance.instances.iter();
+    let mut roots = instances.filter(|instance| instance.call.is_none() && !instance.recursive);
     roots.next_back().map_or(FuncId::from_index(0), |root| root.function)
 }
 
@@ -113,21 +118,22 @@ struct Writer<'w> {
     linked: &'w LinkedProgram,
     program: &'w Program,
     encoded: &'w Encoded,
+    contracts: &'w Contracts,
     pool: &'w TermPool,
     text: ProgramText,
 }
 
+/// The parts of a document that follow from the invariants.
+struct Statements {
+    state: Vec<Part>,
+    instantiations: Vec<String>,
+    points: Vec<Point>,
+}
+
 impl Writer<'_> {
     fn certificate(&self, proof: &Proof<'_>) -> Result<Certificate, String> {
-        if !self.encoded.calls.is_empty() {
-            return Err("it rests on contracts of recursive functions".to_owned());
-        }
-        if !proof.certificate.parameters.symbols.is_empty() {
-            return Err("it rests on invariants about an element at any index".to_owned());
-        }
         let origins = &self.encoded.provenance;
-        let translation = Translation::new(self.pool, &self.encoded.system, origins);
-        let (state, points) = self.points(&proof.certificate.invariants, translation)?;
+        let Statements { state, instantiations, points } = self.statements(proof.certificate)?;
         Ok(Certificate {
             format: FORMAT,
             program: self.text.clone(),
@@ -153,6 +159,7 @@ impl Writer<'_> {
                 .map(|function| (function.index() as u32, origins.functions[function]))
                 .collect(),
             state,
+            instantiations,
             points,
         })
     }
@@ -165,46 +172,93 @@ impl Writer<'_> {
             call: instance
                 .call
                 .map(|(caller, stmt)| Call { caller, statement: stmt.index() as u32 }),
+            recursive: instance.recursive,
         });
         written.collect()
     }
 
-    /// The parts of the state that invariants speak of, and the points.
-    fn points(
-        &self,
-        invariants: &[Vec<Term>],
-        mut translation: Translation<'_>,
-    ) -> Result<(Vec<Part>, Vec<Point>), String> {
+    /// The parts of the state that the invariants of a proof and of contracts speak of, and the points.
+    fn statements(&self, proof: &engines::Certificate) -> Result<Statements, String> {
         let (system, origins) = (&self.encoded.system, &self.encoded.provenance);
+        let parameters = &proof.parameters;
+        let mut translation =
+            Translation::new(self.pool, (system, origins), &parameters.symbols);
         let mut formulas = Vec::new();
-        for of_point in invariants {
+        for (own, contracts) in proof.invariants.iter().zip(self.contracts.formulas()) {
+            let all: IndexSet<Term> = own.iter().chain(contracts).copied().collect();
             // What has no translation is left out. The argument may stand without it.
-            let texts = of_point.iter().filter_map(|formula| translation.text(*formula));
+            let texts = all.into_iter().filter_map(|formula| translation.text(formula));
             formulas.push(texts.collect::<Vec<String>>());
         }
+        let instances = parameters.instances.iter();
+        let instantiations = instances.filter_map(|term| translation.term(*term)).collect();
         let mut state = Vec::new();
-        for variable in translation.used() {
-            let place = origins.variables[*variable].map(place);
-            let place = place.ok_or("an invariant is of a note for goals")?;
-            state.push(Part { name: system.variables[*variable].name.clone(), place });
-        }
-        let mut points = Vec::new();
-        for ((point, content), invariants) in system.points.iter().zip(formulas) {
-            let (instance, block) =
-                origins.points[point].ok_or("a loop begins in the midst of a block")?;
-            let live = &origins.live[point];
-            let used = translation.used().iter().enumerate();
-            let current = used.filter(|(_, variable)| live.contains(variable));
-            points.push(Point {
-                instance,
-                block: block.index() as u32,
-                place: (!content.span.is_none())
-                    .then(|| self.linked.linked.source.place(content.span.start).to_string()),
-                current: current.map(|(part, _)| part as u32).collect(),
-                invariants,
+        for symbol in translation.used() {
+            state.push(match symbol {
+                Symbol::Variable(variable) => {
+                    let place = origins.variables[*variable].map(place);
+                    let place = place.ok_or("an invariant is of a note for goals")?;
+                    Part { name: system.variables[*variable].name.clone(), place }
+                }
+                Symbol::Parameter(_, bits) => {
+                    Part { name: "any value".to_owned(), place: Place::Any { bits: *bits } }
+                }
             });
         }
-        Ok((state, points))
+        let mut points = Vec::new();
+        for (point, invariants) in system.points.ids().zip(formulas) {
+            points.push(self.point(point, translation.used(), invariants)?);
+        }
+        self.add_ends(&mut points);
+        Ok(Statements { state, instantiations, points })
+    }
+
+    fn point(
+        &self,
+        point: PointId,
+        used: &[Symbol],
+        invariants: Vec<String>,
+    ) -> Result<Point, String> {
+        let (system, origins) = (&self.encoded.system, &self.encoded.provenance);
+        let origin = origins.points[point].ok_or("a loop begins in the midst of a block")?;
+        let (live, span) = (&origins.live[point], system.points[point].span);
+        let is_current = |symbol: &Symbol| match symbol {
+            Symbol::Variable(variable) => live.contains(variable),
+            Symbol::Parameter(..) => true,
+        };
+        let current = used.iter().enumerate().filter(|(_, symbol)| is_current(symbol));
+        Ok(Point {
+            instance: origin.instance,
+            kind: match origin.kind {
+                PlaceKind::Block => PointKind::Block,
+                PlaceKind::Enter => PointKind::Enter,
+                PlaceKind::Return => PointKind::Return,
+            },
+            block: origin.block.index() as u32,
+            place: (!span.is_none())
+                .then(|| self.linked.linked.source.place(span.start).to_string()),
+            current: current.map(|(part, _)| part as u32).collect(),
+            invariants,
+        })
+    }
+
+    /// Adds the ends of recursive functions that are no points of the system: no run comes there.
+    fn add_ends(&self, points: &mut Vec<Point>) {
+        for (instance, content) in self.encoded.provenance.instances.iter().enumerate() {
+            if !content.recursive {
+                continue;
+            }
+            let body = self.program.functions[content.function].body.as_ref();
+            let block = body.map_or(0, |body| body.entry.index() as u32);
+            for kind in [PointKind::Enter, PointKind::Return] {
+                let is_it = |point: &Point| point.instance == instance && point.kind == kind;
+                if !points.iter().any(is_it) {
+                    let invariants = vec!["false".to_owned()];
+                    let (place, current) = (None, Vec::new());
+                    points.push(Point { instance, kind, block, place, current, invariants });
+                }
+            }
+        }
     }
 }
 
@@ -234,5 +288,12 @@ fn place(place: VariablePlace) -> Place {
             Place::Elements { object, offset, size, period, index_bits }
         }
         VariablePlace::End(object) => Place::End { object },
+        VariablePlace::Argument(instance, local) => {
+            Place::Argument { instance, local: local.index() as u32 }
+        }
+        VariablePlace::Before { instance, object, offset, size, float } => {
+            Place::Before { instance, object, offset, size, float }
+        }
+        VariablePlace::Result(instance) => Place::Result { instance },
     }
 }

@@ -84,6 +84,9 @@ pub struct ProofRequest {
     /// How many threads work at once; none for as many as there are cores. With one, the engines and the
     /// exploration take turns.
     pub jobs: Option<NonZeroUsize>,
+    /// Whether certificates are wanted. Then the engines look for arguments of what the exploration has
+    /// proved, too.
+    pub certify: bool,
 }
 
 /// Proofs about the errors of a program.
@@ -228,9 +231,14 @@ impl Proofs {
         for hit in hits {
             errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), "execution"));
         }
-        let mut certificates = Certificates::of_proofs(&program, (&encoded, &pool), &proofs);
+        let mut certificates = Certificates::of_proofs(
+            &program,
+            (&encoded, &pool),
+            &decided.contracts,
+            &proofs,
+        );
         for function in explored {
-            let why = "all paths were explored, without invariants".to_owned();
+            let why = "all paths were explored, and no engine had an argument in the time".to_owned();
             certificates.missing.push((function, why));
         }
         errors.sort_by(|a, b| a.place.cmp(&b.place));
@@ -274,7 +282,8 @@ impl Search<'_> {
     ) -> (Decided, Arc<Board>) {
         let jobs = workers::jobs(self.request.jobs);
         let together = self.request.provers == Provers::Together;
-        let board = Arc::new(Board::new(self.goals.len(), together && jobs == 1));
+        let board = Board::new(self.goals.len(), together && jobs == 1);
+        let board = Arc::new(board.certifying(self.request.certify));
         let decided = thread::scope(|scope| {
             let (done, is_done) = mpsc::channel::<()>();
             let watched = board.clone();
@@ -297,7 +306,7 @@ impl Search<'_> {
             };
             board.end_turns();
             let is_open = |one: &Verdict| {
-                matches!(one.decision, Decision::Unknown(_)) && !board.has_decided(one.goal)
+                matches!(one.decision, Decision::Unknown(_)) && !board.is_decided(one.goal)
             };
             if !decided.verdicts.iter().any(is_open) {
                 board.exploration().cancel();

@@ -1,17 +1,17 @@
 //! The invariants of a certificate on states.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::EntityId;
 use lydian_ir::{LocalId, Storage, Type};
 
-use crate::document::{Certificate, Place};
+use crate::document::{Certificate, Place, PointKind};
 use crate::fault::Fault;
 use crate::formula::{Formula, Parts};
-use crate::machine::{Machine, Scene};
+use crate::machine::{Machine, Scene, result_type};
 use crate::meaning::float;
 use crate::objects::Layout;
-use crate::state::{Key, State, Value};
+use crate::state::{Key, OFFSET_BITS, State, Value};
 use crate::terms::{Sort, Term, Terms};
 
 /// The invariants of all points, and the parts of the state that they speak of.
@@ -25,6 +25,12 @@ pub(crate) struct Invariants {
     used: BTreeSet<u32>,
     /// The parts that are current at each point.
     current: Vec<BTreeSet<u32>>,
+    /// Terms that are used in place of parts of any value, with their sorts.
+    instantiations: Vec<(Formula, Sort)>,
+    /// The points where recursive instances return, by instance.
+    returns: BTreeMap<usize, usize>,
+    /// The points where recursive instances are entered, with the instances.
+    enters: BTreeMap<usize, usize>,
 }
 
 impl Invariants {
@@ -35,7 +41,21 @@ impl Invariants {
             sorts.push(sort.ok_or_else(|| Fault::form(format!("x{at} has no place")))?);
         }
         let (mut formulas, mut used, mut current) = (Vec::new(), BTreeSet::new(), Vec::new());
+        let (mut returns, mut enters) = (BTreeMap::new(), BTreeMap::new());
+        let mut instantiations = Vec::new();
+        for text in &certificate.instantiations {
+            let term = Formula::parse_term(text, &sorts);
+            let term = term.map_err(|error| Fault::form(format!("a term: {error}: {text}")))?;
+            used.extend(term.parts());
+            let sort = term.sort_of_all();
+            instantiations.push((term, sort));
+        }
         for (at, point) in certificate.points.iter().enumerate() {
+            match point.kind {
+                PointKind::Block => {}
+                PointKind::Enter => _ = enters.insert(at, point.instance),
+                PointKind::Return => _ = returns.insert(point.instance, at),
+            }
             let mut of_point = Vec::new();
             for text in &point.invariants {
                 let formula = Formula::parse(text, &sorts).map_err(|error| {
@@ -48,20 +68,38 @@ impl Invariants {
             current.push(point.current.iter().copied().collect());
         }
         let places = certificate.state.iter().map(|part| part.place).collect();
-        Ok(Self { places, sorts, formulas, used, current })
+        Ok(Self { places, sorts, formulas, used, current, instantiations, returns, enters })
+    }
+
+    /// The contract of a recursive instance: the formulas where it returns that speak of nothing but a
+    /// call's arguments and result, and global variables before and after it.
+    pub(crate) fn contract(&self, scene: &Scene<'_>, instance: usize) -> Vec<&Formula> {
+        let Some(point) = self.returns.get(&instance).copied() else { return Vec::new() };
+        let is_known = |part: u32| match self.places[part as usize] {
+            Place::Argument { instance: of, .. }
+            | Place::Before { instance: of, .. }
+            | Place::Result { instance: of } => of == instance,
+            place => scene.is_in_global(place),
+        };
+        let current = &self.current[point];
+        let speaks_of_calls = |formula: &&Formula| {
+            formula.parts().all(|part| current.contains(&part) && is_known(part))
+        };
+        self.formulas[point].iter().filter(speaks_of_calls).collect()
     }
 
     /// The parts that formulas speak of and that are not current at a point.
     fn ghosts(&self, scene: &Scene<'_>, point: usize) -> Vec<u32> {
         let is_ghost = |part: &u32| {
-            // All are current where runs begin, and elements that are cells are everywhere.
-            let array_of_cells = match self.places[*part as usize] {
+            // All are current where runs begin, and elements that are cells and any values are everywhere.
+            let is_everywhere = match self.places[*part as usize] {
                 Place::Elements { object, .. } => {
                     matches!(scene.objects.all[object].layout, Layout::Cells(_))
                 }
+                Place::Any { .. } => true,
                 _ => false,
             };
-            point != 0 && !array_of_cells && !self.current[point].contains(part)
+            point != 0 && !is_everywhere && !self.current[point].contains(part)
         };
         self.used.iter().copied().filter(is_ghost).collect()
     }
@@ -82,6 +120,9 @@ impl Invariants {
             let value = machine.terms.fresh(&format!("x{part}"), sort);
             state.set(Key::Ghost(part), Value::plain(value));
         }
+        if let Some(instance) = self.enters.get(&point) {
+            machine.keep_values(&mut state, *instance);
+        }
         state
     }
 
@@ -100,7 +141,7 @@ impl Invariants {
                     Some(value) => value.term,
                     None => machine.get(before, Key::Array(object)).term,
                 },
-                _ => View { machine, state: before, invariants: self }.value(part),
+                _ => View::new(machine, before, self).value(part),
             };
             state.set(Key::Ghost(part), Value::plain(value));
         }
@@ -113,22 +154,72 @@ impl Invariants {
         state: &mut State,
         point: usize,
     ) -> Vec<Term> {
-        let mut view = View { machine, state, invariants: self };
+        let mut view = View::new(machine, state, self);
         self.formulas[point].iter().map(|formula| formula.on(&mut view)).collect()
+    }
+
+    /// All that the invariants of a point say of a state: those with parts of any value also with the
+    /// terms in their places.
+    pub(crate) fn known(
+        &self,
+        machine: &mut Machine<'_, '_>,
+        state: &mut State,
+        point: usize,
+    ) -> Vec<Term> {
+        let mut known = self.on(machine, state, point);
+        let is_any =
+            |part: u32| matches!(self.places[part as usize], Place::Any { .. });
+        let general: Vec<&Formula> =
+            self.formulas[point].iter().filter(|formula| formula.parts().any(is_any)).collect();
+        if general.is_empty() {
+            return known;
+        }
+        for (term, sort) in &self.instantiations {
+            let mut view = View::new(machine, state, self);
+            let value = term.on(&mut view);
+            let replaced = self.places.iter().zip(&self.sorts).enumerate();
+            view.replaced = replaced
+                .filter(|(_, (place, own))| matches!(place, Place::Any { .. }) && *own == sort)
+                .map(|(part, _)| (part as u32, value))
+                .collect();
+            let of_sort = |formula: &&&Formula| {
+                formula.parts().any(|part| view.replaced.contains_key(&part))
+            };
+            let special: Vec<&Formula> = general.iter().filter(of_sort).copied().collect();
+            known.extend(special.into_iter().map(|formula| formula.on(&mut view)));
+        }
+        known
     }
 }
 
 /// The sort of a part; none if its place is not there.
 fn sort_of_place(scene: &Scene<'_>, place: Place) -> Option<Sort> {
     let object_of = |object: usize| scene.objects.all.get(object);
+    let recursive = |instance: usize| {
+        let content = scene.unfolding.instances.get(instance)?;
+        content.ends.map(|_| content)
+    };
     match place {
+        Place::Argument { instance, local } => {
+            let local_id = LocalId::from_index(local as usize);
+            recursive(instance)?.body.params.contains(&local_id).then_some(())?;
+            sort_of_place(scene, Place::Register { instance, local })
+        }
+        Place::Before { instance, object, offset, size, float } => {
+            recursive(instance)?;
+            let now = Place::Bytes { object, offset, size, float };
+            sort_of_place(scene, now).filter(|_| scene.is_in_global(now))
+        }
+        Place::Result { instance } => {
+            let program = scene.program();
+            let function = &program.functions[recursive(instance)?.function];
+            Some(sort_of_value(result_type(program, function.ty)?))
+        }
+        Place::Any { .. } => place.sort(),
         Place::Register { instance, local } => {
             let body = scene.unfolding.instances.get(instance)?.body;
             match body.locals.get(LocalId::from_index(local as usize))?.storage {
-                Storage::Register(Type::F32) => Some(Sort::F32),
-                Storage::Register(Type::F64) => Some(Sort::F64),
-                Storage::Register(Type::Int(1)) => Some(Sort::Bool),
-                Storage::Register(ty) => Some(Sort::Bits(ty.bits())),
+                Storage::Register(ty) => Some(sort_of_value(ty)),
                 Storage::Memory { .. } => None,
             }
         }
@@ -141,11 +232,71 @@ fn sort_of_place(scene: &Scene<'_>, place: Place) -> Option<Sort> {
     }
 }
 
+/// The sort of a part with values of a type.
+fn sort_of_value(ty: Type) -> Sort {
+    match ty {
+        Type::F32 => Sort::F32,
+        Type::F64 => Sort::F64,
+        Type::Int(1) => Sort::Bool,
+        ty => Sort::Bits(ty.bits()),
+    }
+}
+
 /// The parts of a state.
-struct View<'v, 's, 'a> {
+pub(crate) struct View<'v, 's, 'a> {
     machine: &'v mut Machine<'s, 'a>,
     state: &'v mut State,
     invariants: &'v Invariants,
+    /// The values of parts that are any values, where they are not their symbols.
+    replaced: BTreeMap<u32, Term>,
+}
+
+impl<'v, 's, 'a> View<'v, 's, 'a> {
+    pub(crate) fn new(
+        machine: &'v mut Machine<'s, 'a>,
+        state: &'v mut State,
+        invariants: &'v Invariants,
+    ) -> Self {
+        Self { machine, state, invariants, replaced: BTreeMap::new() }
+    }
+
+    /// A value of a type as formulas have it.
+    fn typed(&mut self, ty: Type, value: Term) -> Term {
+        let terms = &mut self.machine.terms;
+        match ty {
+            Type::F32 | Type::F64 => float(terms, ty, value).unwrap_or(value),
+            Type::Ptr => terms.zero_extend(value, 64),
+            _ => value,
+        }
+    }
+
+    /// The value of a register's type.
+    fn register(&mut self, (instance, local): (usize, u32), value: Term) -> Term {
+        let body = self.machine.scene.unfolding.instances[instance].body;
+        match body.locals[LocalId::from_index(local as usize)].storage {
+            Storage::Register(ty) => self.typed(ty, value),
+            Storage::Memory { .. } => value,
+        }
+    }
+
+    /// Bytes, as a float if they are one.
+    fn bytes(&mut self, (size, is_float): (u64, bool), bits: Term) -> Term {
+        match (is_float, size) {
+            (true, 4) => self.typed(Type::F32, bits),
+            (true, 8) => self.typed(Type::F64, bits),
+            _ => bits,
+        }
+    }
+
+    /// The symbol of a part that is any value.
+    fn any_value(&mut self, part: u32, bits: u32) -> Term {
+        if let Some(value) = self.replaced.get(&part) {
+            return *value;
+        }
+        let terms = &mut self.machine.terms;
+        let fresh = || terms.fresh(&format!("x{part}"), Sort::Bits(bits));
+        *self.machine.any_values.entry(part).or_insert_with(fresh)
+    }
 }
 
 impl Parts for View<'_, '_, '_> {
@@ -161,24 +312,31 @@ impl Parts for View<'_, '_, '_> {
         match self.invariants.places[part as usize] {
             Place::Register { instance, local } => {
                 let value = machine.get(self.state, Key::Register(instance, local)).term;
-                let body = machine.scene.unfolding.instances[instance].body;
-                match body.locals[LocalId::from_index(local as usize)].storage {
-                    Storage::Register(ty @ (Type::F32 | Type::F64)) => {
-                        float(&mut machine.terms, ty, value).unwrap_or(value)
-                    }
-                    Storage::Register(Type::Ptr) => machine.terms.zero_extend(value, 64),
-                    _ => value,
+                self.register((instance, local), value)
+            }
+            Place::Argument { instance, local } => {
+                let value = machine.get(self.state, Key::Before(part)).term;
+                self.register((instance, local), value)
+            }
+            Place::Result { instance } => {
+                let value = machine.get(self.state, Key::Returned(instance)).term;
+                let program = machine.scene.program();
+                let function = machine.scene.unfolding.instances[instance].function;
+                match result_type(program, program.functions[function].ty) {
+                    Some(ty) => self.typed(ty, value),
+                    None => value,
                 }
             }
-            Place::Bytes { object, offset, size, float: is_float } => {
-                let offset = machine.terms.bits(machine.scene.address_bits(), offset.into());
+            Place::Bytes { object, offset, size, float } => {
+                let offset = machine.terms.bits(OFFSET_BITS, offset.into());
                 let bits = machine.read(self.state, object, offset, size);
-                match (is_float, size) {
-                    (true, 4) => float(&mut machine.terms, Type::F32, bits).unwrap_or(bits),
-                    (true, 8) => float(&mut machine.terms, Type::F64, bits).unwrap_or(bits),
-                    _ => bits,
-                }
+                self.bytes((size, float), bits)
             }
+            Place::Before { size, float, .. } => {
+                let bits = machine.get(self.state, Key::Before(part)).term;
+                self.bytes((size, float), bits)
+            }
+            Place::Any { bits } => self.any_value(part, bits),
             Place::End { object } => machine.get(self.state, Key::End(object)).term,
             Place::Elements { .. } => {
                 let sort = self.invariants.sorts[part as usize];
@@ -194,7 +352,7 @@ impl Parts for View<'_, '_, '_> {
         else {
             return machine.any_bytes(1);
         };
-        let width = machine.scene.address_bits();
+        let width = OFFSET_BITS;
         let index = machine.terms.resize(index, width);
         let (period, offset) =
             (machine.terms.bits(width, period.into()), machine.terms.bits(width, offset.into()));

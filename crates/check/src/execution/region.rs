@@ -3,7 +3,7 @@
 //! Nodes are visited each after those that lead to it, and states are merged where paths meet, so that
 //! the terms of a condition are linear in the number of statements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{Callee, Stmt, StmtId, SwitchCase};
@@ -31,11 +31,13 @@ impl Machine<'_, '_> {
     pub(crate) fn follow(&mut self, point: usize, state: State) -> Result<Ends, Fault> {
         let unfolding = &self.scene.unfolding;
         let start = unfolding.points[point];
-        let order = unfolding.between_points(start)?;
+        let order = unfolding.between_points(start);
+        let mut left = BTreeSet::new();
         self.goal = self.terms.truth(false);
         let mut waiting: BTreeMap<usize, Vec<State>> = BTreeMap::from([(start, vec![state])]);
         let mut arrived: BTreeMap<usize, Vec<State>> = BTreeMap::new();
         for node in order {
+            left.insert(node);
             let Some(states) = waiting.remove(&node) else { continue };
             let Some(state) = self.merge(states) else { continue };
             if self.terms.len() > MOST_TERMS {
@@ -48,6 +50,10 @@ impl Machine<'_, '_> {
                 match unfolding.points.iter().position(|point| *point == to) {
                     Some(0) => return Err(Fault::form("a run comes to its beginning again")),
                     Some(point) => arrived.entry(point).or_default().push(state),
+                    // Where no run comes a cycle does not matter.
+                    None if left.contains(&to) => {
+                        return Err(Fault::form("a cycle passes no point"));
+                    }
                     None => waiting.entry(to).or_default().push(state),
                 }
             }
@@ -78,6 +84,11 @@ impl Machine<'_, '_> {
         }
         match content.exit {
             Exit::Call { stmt, next } => self.leave_by_call((content.instance, stmt), state, next),
+            Exit::Recursion { stmt, callee, next } => {
+                self.leave_by_recursion((content.instance, stmt), state, (callee, next))
+            }
+            Exit::Enter => vec![(scene.unfolding.entry_of(content.instance), state)],
+            Exit::Return => Vec::new(),
             Exit::Terminator => self.leave_by_terminator(node, state),
         }
     }

@@ -34,15 +34,24 @@ impl Formula {
     /// # Errors
     /// The first place that is no formula, or has values of a sort that does not fit.
     pub fn parse(text: &str, sorts: &[Sort]) -> Result<Self> {
+        let formula = Self::parse_term(text, sorts)?;
+        if formula.sort_of_all() != Sort::Bool {
+            return Err(FormulaError { at: 0, message: "it is no truth value".to_owned() });
+        }
+        Ok(formula)
+    }
+
+    /// Reads a term of any sort over parts of these sorts.
+    ///
+    /// # Errors
+    /// The first place that is no term, or has values of a sort that does not fit.
+    pub fn parse_term(text: &str, sorts: &[Sort]) -> Result<Self> {
         let mut reader =
             Reader { text, at: 0, sorts, formula: Self::default(), names: BTreeMap::new() };
         let root = reader.formula(DEEPEST)?;
         reader.space();
         if reader.at < text.len() {
             return Err(reader.error("there is more text behind the formula"));
-        }
-        if reader.formula.sort(root) != Some(Sort::Bool) {
-            return Err(reader.error("it is no truth value"));
         }
         Ok(reader.formula.rooted(root))
     }

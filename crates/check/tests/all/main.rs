@@ -1,6 +1,9 @@
 //! Tests of the check of certificates.
 
+mod common;
 mod formulas;
 mod meaning;
+mod recursion;
 mod refusals;
 mod solvers;
+mod tampering;

@@ -25,6 +25,7 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         time: time_limit(args.time),
         provers: args.provers.into(),
         jobs: args.jobs,
+        certify: args.certificates.is_some(),
     };
     let proofs = Proofs::of_errors(&request, &cancel, &Terminal::new())?;
     output::text(&shown(&proofs))?;

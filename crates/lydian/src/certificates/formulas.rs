@@ -12,11 +12,20 @@ use rustc_hash::FxHashMap;
 /// The most writes to an array that are told apart one by one.
 const MOST_WRITES: u32 = 64;
 
-/// Translates terms over a system's variables, and notes which variables they have.
+/// The meaning of a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Symbol {
+    /// A variable of the system.
+    Variable(VarId),
+    /// A parameter of invariants, with so many bits.
+    Parameter(Term, u32),
+}
+
+/// Translates terms over a system's variables, and parameters of invariants, and notes which of them they have.
 pub(super) struct Translation<'t> {
     pool: &'t TermPool,
-    variables: FxHashMap<Term, VarId>,
-    used: Vec<VarId>,
+    symbols: FxHashMap<Term, Symbol>,
+    used: Vec<Symbol>,
     sorts: Vec<WrittenSort>,
 }
 
@@ -28,37 +37,52 @@ struct Draft<'d, 't> {
 }
 
 impl<'t> Translation<'t> {
-    /// For the variables that have a place in the program.
-    pub(super) fn new(pool: &'t TermPool, system: &System, origins: &Provenance) -> Self {
+    /// For the variables that have a place in the program, and some parameters.
+    pub(super) fn new(
+        pool: &'t TermPool,
+        (system, origins): (&System, &Provenance),
+        parameters: &[Term],
+    ) -> Self {
         let variables = system.variables.iter();
         let placed = variables.filter(|(id, _)| origins.variables[*id].is_some());
-        let variables = placed.map(|(id, variable)| (variable.symbol, id)).collect();
-        Self { pool, variables, used: Vec::new(), sorts: Vec::new() }
+        let placed = placed.map(|(id, variable)| (variable.symbol, Symbol::Variable(id)));
+        let numbers = parameters.iter().filter_map(|parameter| match pool.sort(*parameter) {
+            Sort::BitVec(bits @ 1..=64) => Some((*parameter, Symbol::Parameter(*parameter, bits))),
+            _ => None,
+        });
+        let symbols = placed.chain(numbers).collect();
+        Self { pool, symbols, used: Vec::new(), sorts: Vec::new() }
     }
 
-    /// The variables that the formulas so far have, in the order of their numbers there.
-    pub(super) fn used(&self) -> &[VarId] {
+    /// The symbols that the formulas so far have, in the order of their numbers there.
+    pub(super) fn used(&self) -> &[Symbol] {
         &self.used
     }
 
     /// A formula's text; none if the language has no word for something in it.
     pub(super) fn text(&mut self, formula: Term) -> Option<String> {
+        let text = self.term(formula)?;
+        // What does not read back is no certificate's.
+        Formula::parse(&text, &self.sorts).is_ok().then_some(text)
+    }
+
+    /// A term's text; none if the language has no word for something in it.
+    pub(super) fn term(&mut self, formula: Term) -> Option<String> {
         let known = FxHashMap::default();
         let mut draft = Draft { translation: self, formula: Formula::default(), known };
         let root = draft.translate(formula)?;
         let Draft { formula, .. } = draft;
         let text = formula.rooted(root).text();
-        // What does not read back is no certificate's.
-        Formula::parse(&text, &self.sorts).is_ok().then_some(text)
+        Formula::parse_term(&text, &self.sorts).is_ok().then_some(text)
     }
 
-    fn part(&mut self, symbol: Term) -> Option<u32> {
-        let variable = *self.variables.get(&symbol)?;
-        if let Some(at) = self.used.iter().position(|used| *used == variable) {
+    fn part(&mut self, term: Term) -> Option<u32> {
+        let symbol = *self.symbols.get(&term)?;
+        if let Some(at) = self.used.iter().position(|used| *used == symbol) {
             return Some(at as u32);
         }
-        self.sorts.push(sort(self.pool.sort(symbol)));
-        self.used.push(variable);
+        self.sorts.push(sort(self.pool.sort(term)));
+        self.used.push(symbol);
         Some(self.used.len() as u32 - 1)
     }
 }

@@ -35,6 +35,16 @@ impl Finding {
     const fn decides(&self) -> bool {
         !matches!(self, Self::Open(_))
     }
+
+    /// Whether the engines need not look at the goal. Where certificates are wanted they do, though no
+    /// run gets there: only their arguments have one.
+    const fn relieves_engines(&self, certifies: bool) -> bool {
+        match self {
+            Self::Reached(_) => true,
+            Self::Unreachable(_) => !certifies,
+            Self::Open(_) => false,
+        }
+    }
 }
 
 /// Whose turn it is on a thread that both parties share.
@@ -51,6 +61,8 @@ enum Turn {
 #[derive(Debug)]
 pub(super) struct Board {
     goals: usize,
+    /// Whether certificates are wanted.
+    certifies: bool,
     found: Mutex<BTreeMap<GoalId, Finding>>,
     turn: Mutex<Turn>,
     turned: Condvar,
@@ -65,12 +77,24 @@ impl Board {
     pub(super) fn new(goals: usize, alternates: bool) -> Self {
         Self {
             goals,
+            certifies: false,
             found: Mutex::default(),
             turn: Mutex::new(if alternates { Turn::Engines } else { Turn::Both }),
             turned: Condvar::new(),
             engines: CancelToken::new(),
             exploration: CancelToken::new(),
         }
+    }
+
+    /// The same, with certificates of all proofs if they are wanted.
+    pub(super) const fn certifying(mut self, wanted: bool) -> Self {
+        self.certifies = wanted;
+        self
+    }
+
+    /// Whether the exploration has decided a goal.
+    pub(super) fn is_decided(&self, goal: GoalId) -> bool {
+        self.found().get(&goal).is_some_and(Finding::decides)
     }
 
     /// The token that stops the engines.
@@ -95,7 +119,8 @@ impl Board {
         if found.get(&goal).is_none_or(|known| !known.decides()) {
             found.insert(goal, finding);
         }
-        if found.values().filter(|known| known.decides()).count() == self.goals {
+        let relieves = |known: &&Finding| known.relieves_engines(self.certifies);
+        if found.values().filter(relieves).count() == self.goals {
             self.engines.cancel();
         }
     }
@@ -139,7 +164,7 @@ impl Board {
 
 impl Companion for Board {
     fn has_decided(&self, goal: GoalId) -> bool {
-        self.found().get(&goal).is_some_and(Finding::decides)
+        self.found().get(&goal).is_some_and(|found| found.relieves_engines(self.certifies))
     }
 
     fn take_turn(&self, share: Duration) {
@@ -181,6 +206,16 @@ mod tests {
         assert!(!board.engines().is_cancelled());
         board.note(goal(1), Finding::Unreachable("all paths end".to_owned()));
         assert!(board.engines().is_cancelled() && !board.exploration().is_cancelled());
+    }
+
+    #[test]
+    fn engines_go_on_without_a_certificate_of_what_the_exploration_has_proved() {
+        let board = Board::new(2, false).certifying(true);
+        let goal = GoalId::from_index;
+        board.note(goal(0), Finding::Unreachable("all paths end".to_owned()));
+        board.note(goal(1), Finding::Reached(Vec::new()));
+        assert!(board.is_decided(goal(0)) && !board.has_decided(goal(0)));
+        assert!(board.has_decided(goal(1)) && !board.engines().is_cancelled());
     }
 
     #[test]

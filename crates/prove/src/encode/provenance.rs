@@ -4,6 +4,7 @@ use lydian_base::{Arena, EntityId, SideTable};
 use lydian_ir::{BlockId, FuncId, GlobalId, LocalId, StmtId, Type};
 
 use crate::encode::ids::{NodeId, SlotId};
+use crate::encode::inlined::Inlined;
 use crate::encode::memory::layout::Layout;
 use crate::encode::pointers::objects::ObjectKind;
 use crate::encode::state::liveness::{Analysed, Liveness};
@@ -25,7 +26,7 @@ pub struct Provenance {
     /// each address.
     pub outside: Option<VarId>,
     /// The place of each point; none where it is not the beginning of a block.
-    pub points: Arena<PointId, Option<(usize, BlockId)>>,
+    pub points: Arena<PointId, Option<PointOrigin>>,
     /// The variables that matter at each point. The others keep the value that they had at the point
     /// before, whatever the program does to them.
     pub live: SideTable<PointId, Vec<VarId>>,
@@ -38,6 +39,30 @@ pub struct InstanceOrigin {
     pub function: FuncId,
     /// The caller, by its position, and the call; none for a function that the run begins with.
     pub call: Option<(usize, StmtId)>,
+    /// Whether it stands for all activations of a recursive function.
+    pub recursive: bool,
+}
+
+/// The place of a point.
+#[derive(Clone, Copy, Debug)]
+pub struct PointOrigin {
+    /// The instance.
+    pub instance: usize,
+    /// The kind of place.
+    pub kind: PlaceKind,
+    /// The block; at the ends of a recursive function the first one.
+    pub block: BlockId,
+}
+
+/// The kinds of places that are points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// A block begins.
+    Block,
+    /// A recursive function is entered.
+    Enter,
+    /// A recursive function returns.
+    Return,
 }
 
 /// A memory object.
@@ -104,6 +129,23 @@ pub enum VariablePlace {
     },
     /// How many bytes are allocated at a place.
     End(usize),
+    /// The value that a parameter of a recursive function had where it was entered.
+    Argument(usize, LocalId),
+    /// The bytes of an object where a recursive function was entered.
+    Before {
+        /// The instance of the function.
+        instance: usize,
+        /// The object, by its position.
+        object: usize,
+        /// Where they begin.
+        offset: u64,
+        /// How many they are.
+        size: u64,
+        /// Whether the variable is a float.
+        float: bool,
+    },
+    /// The result of a recursive function.
+    Result(usize),
 }
 
 /// The provenance of a system with these slots for variables and these nodes for points.
@@ -113,9 +155,10 @@ pub(crate) fn provenance(
     (slots, nodes): (&[SlotId], &[NodeId]),
 ) -> Provenance {
     let inlined = analysed.inlined;
-    let instances = inlined.instances.values().map(|instance| InstanceOrigin {
+    let instances = inlined.instances.iter().map(|(id, instance)| InstanceOrigin {
         function: instance.function,
         call: instance.call.map(|call| (call.caller.index(), call.stmt)),
+        recursive: inlined.summary(id).is_some(),
     });
     let mut functions = SideTable::new(0);
     for function in inlined.program.functions.ids() {
@@ -131,15 +174,25 @@ pub(crate) fn provenance(
     }
     let mut live_at = SideTable::new(Vec::new());
     for node in nodes {
-        let content = &inlined.nodes[*node];
-        let is_block = inlined.begins_block(*node);
-        let point = points.push(is_block.then_some((content.instance.index(), content.block)));
+        let point = points.push(point(inlined, *node));
         let live = live.at(*node);
         let all = slots.iter().enumerate().filter(|(_, slot)| live.contains(**slot));
         live_at.set(point, all.map(|(at, _)| VarId::from_index(at)).collect());
     }
     let (instances, objects) = (instances.collect(), objects(analysed));
     Provenance { instances, objects, functions, variables, outside, points, live: live_at }
+}
+
+fn point(inlined: &Inlined<'_>, node: NodeId) -> Option<PointOrigin> {
+    let content = &inlined.nodes[node];
+    let summary = inlined.summary(content.instance);
+    let kind = match summary {
+        Some(summary) if summary.enter == node => PlaceKind::Enter,
+        Some(summary) if summary.exit == node => PlaceKind::Return,
+        _ if inlined.begins_block(node) => PlaceKind::Block,
+        _ => return None,
+    };
+    Some(PointOrigin { instance: content.instance.index(), kind, block: content.block })
 }
 
 fn objects(analysed: Analysed<'_, '_>) -> Vec<ObjectOrigin> {
@@ -190,9 +243,22 @@ pub(crate) fn place(analysed: Analysed<'_, '_>, slot: SlotId) -> Option<Variable
                 index_bits: lanes.index_bits,
             })
         }
+        SlotKind::Before(instance, _) => {
+            let parts = analysed.summaries.of(instance)?;
+            let now = parts.kept().find(|kept| kept.before == slot)?.now;
+            match place(analysed, now)? {
+                VariablePlace::Register(instance, local) => {
+                    Some(VariablePlace::Argument(instance, local))
+                }
+                VariablePlace::Bytes { object, offset, size, float } => {
+                    let instance = instance.index();
+                    Some(VariablePlace::Before { instance, object, offset, size, float })
+                }
+                _ => None,
+            }
+        }
+        SlotKind::Result(instance) => Some(VariablePlace::Result(instance.index())),
         SlotKind::ResultAddress(_)
-        | SlotKind::Before(..)
-        | SlotKind::Result(_)
         | SlotKind::Reached(..)
         | SlotKind::Value(..)
         | SlotKind::Mutant(..)
