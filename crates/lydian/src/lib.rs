@@ -99,6 +99,7 @@
 //! ```
 
 pub mod certificates;
+mod checkers;
 mod checking;
 mod configuration;
 mod coverage_data;
@@ -118,6 +119,7 @@ mod suite;
 pub mod wrapper;
 
 pub use certificates::Certificates;
+pub use checkers::{Checker, CheckerAnswer, CheckerOptions, CheckerReport, CommandTemplate};
 pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;
@@ -133,8 +135,8 @@ pub use project::linked::{LinkRequest, LinkedProgram};
 pub use project::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProgramRequest};
 pub use project::{Project, location_span};
 pub use proving::{
-    Argument, ErrorAnswer, ErrorProof, InputValue, NativeTest, PointInvariants, ProofRequest,
-    Proofs, Provers,
+    Argument, CheckedError, Conclusion, ErrorAnswer, ErrorProof, InputValue, NativeTest,
+    OutsideRequest, PointInvariants, ProofRequest, Proofs, Provers,
 };
 pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};

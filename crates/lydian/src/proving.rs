@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken, Place};
-use lydian_ir::{CTypeId, CTypes, FuncId, Program};
+use lydian_ir::{CTypeId, CTypes, FuncId, Program, StmtId};
 use lydian_prove::Semantics;
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, Rules, UninitialisedRead, encode,
@@ -32,12 +32,15 @@ use crate::error::Error;
 use crate::events::Observer;
 use crate::generation::workers;
 use crate::project::linked::{LinkRequest, LinkedProgram};
+pub(crate) use answers::external;
 use answers::{AnswerReader, arguments};
 use board::Board;
 use execution::Execution;
 use exploration::ErrorExploration;
 pub use invariants::PointInvariants;
 pub use native_tests::NativeTest;
+use outside::Outside;
+pub use outside::{CheckedError, Conclusion, OutsideRequest};
 
 mod answers;
 mod board;
@@ -46,6 +49,7 @@ mod execution;
 mod exploration;
 pub(crate) mod invariants;
 mod native_tests;
+mod outside;
 
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
@@ -82,6 +86,8 @@ pub struct ProofRequest {
     /// How many threads work at once; none for as many as there are cores. With one, the engines and the
     /// exploration take turns.
     pub jobs: Option<NonZeroUsize>,
+    /// The outside checker that is asked, too.
+    pub outside: Option<OutsideRequest>,
 }
 
 /// Proofs about the errors of a program.
@@ -89,6 +95,12 @@ pub struct ProofRequest {
 pub struct Proofs {
     /// Each call of an error function, in the order of the text.
     pub errors: Vec<ErrorProof>,
+    /// The answers of an outside checker, in the same order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checked: Vec<CheckedError>,
+    /// Why the outside checker was not asked about all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_checked: Option<String>,
     /// Why the encoding may have more runs than the program; empty where it has the same.
     pub inexact: Vec<String>,
     /// The time of encoding, in seconds.
@@ -114,6 +126,9 @@ pub struct ErrorProof {
     pub answer: ErrorAnswer,
     /// The engine that found the answer.
     pub engine: String,
+    /// The call.
+    #[serde(skip)]
+    pub(crate) call: (FuncId, StmtId),
 }
 
 /// The answer for a call of an error function.
@@ -170,6 +185,7 @@ impl Proofs {
     ) -> Result<Self, Error> {
         let end = Instant::now() + request.time;
         let mut program = LinkedProgram::load_needed(&request.program, observer)?;
+        let plain = request.outside.as_ref().map(|_| program.linked.program.clone());
         lydian_ir::beginnings::make_inputs(&mut program.linked.program);
         let begun = Instant::now();
         let mut pool = TermPool::new();
@@ -226,7 +242,25 @@ impl Proofs {
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         let undefined = undefined(&program.linked.program);
-        Ok(Self { errors, inexact, encoding_seconds, proving_seconds, undefined, certificates })
+        let (mut checked, mut not_checked) = (Vec::new(), None);
+        if let (Some(request), Some(plain)) = (&request.outside, &plain) {
+            let outside = Outside { plain, program: &program, main, request, cancel };
+            match outside.ask(&mut errors) {
+                Ok(answers) => checked = answers,
+                // The answers that are known are not lost.
+                Err(error) => not_checked = Some(error.to_string()),
+            }
+        }
+        Ok(Self {
+            errors,
+            checked,
+            not_checked,
+            inexact,
+            encoding_seconds,
+            proving_seconds,
+            undefined,
+            certificates,
+        })
     }
 }
 

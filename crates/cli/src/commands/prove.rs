@@ -13,6 +13,8 @@ use crate::progress::Terminal;
 use crate::requests::time_limit;
 use crate::{interrupt, output};
 
+mod outside;
+
 pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
     let cancel = interrupt::install()?;
     let program = LinkRequest {
@@ -25,9 +27,10 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         time: time_limit(args.time),
         provers: args.provers.into(),
         jobs: args.jobs,
+        outside: args.outside.request(),
     };
     let proofs = Proofs::of_errors(&request, &cancel, &Terminal::new())?;
-    output::text(&shown(&proofs))?;
+    output::text(&(shown(&proofs) + &outside::shown(&proofs)))?;
     if let Some(path) = &args.json {
         let json = serde_json::to_string_pretty(&proofs);
         files::file(path, &(json.expect("answers are valid JSON") + "\n"))?;
@@ -44,11 +47,14 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
             output::text(&format!("no certificate for the error in {function}: {why}\n"))?;
         }
     }
+    if let Some(folder) = &args.disagreements {
+        outside::keep(&proofs, folder)?;
+    }
     let is_refuted = |error: &ErrorProof| matches!(error.answer, ErrorAnswer::Unconfirmed(_));
     Ok(match proofs.errors.iter().any(is_refuted) {
         true => ExitCode::Internal,
         false if cancel.is_cancelled() => ExitCode::Interrupted,
-        false => ExitCode::Done,
+        false => outside::code(&proofs),
     })
 }
 
