@@ -471,6 +471,10 @@ pub(crate) struct ProveArgs {
     /// Write a certificate of each proof into this folder, for `lydian check`
     #[arg(long, value_name = "DIR")]
     pub(crate) certificates: Option<PathBuf>,
+    /// Write a witness (format 2.0 of SV-COMP) of each error that is reached into this folder, and one of
+    /// the program if none is reachable
+    #[arg(long, value_name = "DIR")]
+    pub(crate) witnesses: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) outside: CheckerArgs,
     /// Keep the programs for which the tool's answer is the opposite, in this folder

@@ -115,7 +115,9 @@ mod proving;
 mod replay;
 mod session;
 mod shared_ledger;
+mod source_invariants;
 mod suite;
+mod witnesses;
 pub mod wrapper;
 
 pub use certificates::Certificates;
@@ -140,6 +142,7 @@ pub use proving::{
 };
 pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};
+pub use witnesses::{Witness, WitnessKind};
 
 pub use lydian_base::{CancelToken, Diagnostic, Place, Severity};
 pub use lydian_frontend::lower::ValueDecisions;

@@ -24,7 +24,7 @@ use lydian_prove::engines::{
     Companion, Contracts, Decided, Decision, Recursive, Schedule, Verdict, decide_recursive,
 };
 use lydian_prove::system::GoalId;
-use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
+use lydian_smt::{ChainConfig, Limits, Solver, Term, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
 use crate::certificates::Certificates;
@@ -32,6 +32,9 @@ use crate::error::Error;
 use crate::events::Observer;
 use crate::generation::workers;
 use crate::project::linked::{LinkRequest, LinkedProgram};
+use crate::source_invariants::SourceInvariants;
+use crate::witnesses::{Witness, WitnessWriter};
+pub(crate) use answers::arguments as zero_arguments;
 pub(crate) use answers::external;
 use answers::{AnswerReader, arguments};
 use board::Board;
@@ -113,6 +116,9 @@ pub struct Proofs {
     /// The certificates of what is unreachable.
     #[serde(skip)]
     pub certificates: Certificates,
+    /// The witnesses of the answers.
+    #[serde(skip)]
+    pub witnesses: Vec<Witness>,
 }
 
 /// What is known of a call of an error function.
@@ -235,6 +241,9 @@ impl Proofs {
             errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), "execution"));
         }
         let mut certificates = Certificates::of_proofs(&program, (&encoded, &pool), &proofs);
+        let found = proofs.iter().map(|proof| proof.certificate.invariants.as_slice());
+        let found: Vec<&[Vec<Term>]> = found.collect();
+        let invariants = SourceInvariants::of(&program, (&encoded, &pool), &found);
         for function in explored {
             let why = "all paths were explored, without invariants".to_owned();
             certificates.missing.push((function, why));
@@ -251,8 +260,11 @@ impl Proofs {
                 Err(error) => not_checked = Some(error.to_string()),
             }
         }
+        let writer = WitnessWriter { linked: &program, main, invariants: &invariants };
+        let witnesses = writer.all(&errors);
         Ok(Self {
             errors,
+            witnesses,
             checked,
             not_checked,
             inexact,

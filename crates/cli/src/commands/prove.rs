@@ -1,6 +1,7 @@
 //! `lydian prove`: whether any input leads a program to a call of an error function.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use lydian::{
     Argument, Beginning, ErrorAnswer, ErrorProof, InputValue, LinkRequest, ProofRequest, Proofs,
@@ -47,6 +48,9 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
             output::text(&format!("no certificate for the error in {function}: {why}\n"))?;
         }
     }
+    if let Some(folder) = &args.witnesses {
+        write_witnesses(&proofs, folder)?;
+    }
     if let Some(folder) = &args.disagreements {
         outside::keep(&proofs, folder)?;
     }
@@ -56,6 +60,18 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         false if cancel.is_cancelled() => ExitCode::Interrupted,
         false => outside::code(&proofs),
     })
+}
+
+/// Writes the witnesses, and says what they leave out.
+fn write_witnesses(proofs: &Proofs, folder: &Path) -> Result<(), Failure> {
+    files::folder(folder)?;
+    for witness in &proofs.witnesses {
+        files::file(&folder.join(&witness.file), &witness.text)?;
+        for part in &witness.left_out {
+            output::text(&format!("{} leaves out what has no form in C: {part}\n", witness.file))?;
+        }
+    }
+    Ok(())
 }
 
 fn shown(proofs: &Proofs) -> String {

@@ -7,6 +7,7 @@ mod certificates;
 mod idioms;
 mod nothing_vanishes;
 mod ordinary_c;
+mod outside_checkers;
 mod proofs;
 mod proofs_with_exploration;
 mod structures;

@@ -27,6 +27,8 @@ pub struct LinkedProgram {
     pub left_out: Vec<String>,
     /// How many of its units are the user's, which are the first.
     pub user_units: usize,
+    /// The files of these units.
+    pub files: Vec<PathBuf>,
 }
 
 /// The files of a program that is to run.
@@ -76,6 +78,7 @@ impl LinkedProgram {
         };
         let left_out = loaded.iter().flat_map(left_out).collect();
         let user_units = sources.len();
+        let named = sources.iter().map(|source| source.file.clone()).collect();
         let files = sources.iter().map(|source| &source.file);
         let parts = files.zip(loaded).map(|(file, unit)| units::link_unit(file, unit, Role::Part));
         let linked = match library {
@@ -85,7 +88,7 @@ impl LinkedProgram {
         let mut linked = linked.map_err(units::unlinked)?;
         resolve_weak(&mut linked.program);
         tell(observer, &linked.diagnostics);
-        Ok(Self { linked, wraps_on_overflow, left_out, user_units })
+        Ok(Self { linked, wraps_on_overflow, left_out, user_units, files: named })
     }
 }
 

@@ -204,7 +204,7 @@ fn reconciled(
 }
 
 /// Zero bytes for the parameters of `main`.
-pub(super) fn arguments(program: &LinkedProgram, main: FuncId) -> Vec<Image> {
+pub(crate) fn arguments(program: &LinkedProgram, main: FuncId) -> Vec<Image> {
     let program = &program.linked.program;
     let body = program.functions[main].body.as_ref();
     let params = body.map_or(&[][..], |body| &body.params);
