@@ -471,6 +471,9 @@ pub(crate) struct ProveArgs {
     /// Write a certificate of each proof into this folder, for `lydian check`
     #[arg(long, value_name = "DIR")]
     pub(crate) certificates: Option<PathBuf>,
+    /// Write the program with its loops cut at the invariants of the proofs into this file, for CBMC
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_c: Option<PathBuf>,
     /// Write a witness (format 2.0 of SV-COMP) of each error that is reached into this folder, and one of
     /// the program if none is reachable
     #[arg(long, value_name = "DIR")]

@@ -98,6 +98,7 @@
 //! }
 //! ```
 
+mod c_export;
 pub mod certificates;
 mod checkers;
 mod checking;
@@ -120,6 +121,7 @@ mod suite;
 mod witnesses;
 pub mod wrapper;
 
+pub use c_export::ProofInC;
 pub use certificates::Certificates;
 pub use checkers::{Checker, CheckerAnswer, CheckerOptions, CheckerReport, CommandTemplate};
 pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};

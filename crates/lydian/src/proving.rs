@@ -27,6 +27,7 @@ use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, Solver, Term, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
+use crate::c_export::{ProofInC, proof_in_c};
 use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::events::Observer;
@@ -116,6 +117,9 @@ pub struct Proofs {
     /// The certificates of what is unreachable.
     #[serde(skip)]
     pub certificates: Certificates,
+    /// The program with the invariants of its proofs as C, or why it has no such form.
+    #[serde(skip)]
+    pub in_c: Result<ProofInC, String>,
     /// The witnesses of the answers.
     #[serde(skip)]
     pub witnesses: Vec<Witness>,
@@ -260,10 +264,13 @@ impl Proofs {
                 Err(error) => not_checked = Some(error.to_string()),
             }
         }
+        let is_recursive = !encoded.calls.is_empty();
+        let in_c = proof_in_c(&program, &invariants, &errors, is_recursive);
         let writer = WitnessWriter { linked: &program, main, invariants: &invariants };
         let witnesses = writer.all(&errors);
         Ok(Self {
             errors,
+            in_c,
             witnesses,
             checked,
             not_checked,

@@ -26,8 +26,8 @@ pub(crate) struct SourceInvariant {
     pub(crate) function: FuncId,
     /// The loop.
     pub(crate) head: LoopHead,
-    /// The C expression.
-    pub(crate) value: String,
+    /// The C expression; none if nothing can be said.
+    pub(crate) value: Option<String>,
 }
 
 /// The invariants of some proofs.
@@ -36,6 +36,8 @@ pub(crate) struct SourceInvariants {
     pub(crate) all: Vec<SourceInvariant>,
     /// The formulas that have no form in C here, as they are shown to people.
     pub(crate) unsaid: Vec<String>,
+    /// Whether a loop of the program was not found in its text.
+    pub(crate) has_unknown_loops: bool,
 }
 
 /// The statements of the instances of a loop, each a conjunction.
@@ -49,19 +51,27 @@ impl SourceInvariants {
         certificates: &[&[Vec<Term>]],
     ) -> Self {
         let mut this = Self::default();
-        let program = &linked.linked.program;
         let mut instances = Instances::new();
-        for point in encoded.system.points.ids() {
-            let Some((instance, block)) = encoded.provenance.points[point] else { continue };
+        for (point, content) in encoded.system.points.iter() {
+            let is_of_recursion =
+                content.name.ends_with(":enter") || content.name.ends_with(":return");
+            if point == encoded.system.entry || is_of_recursion {
+                continue;
+            }
+            let Some((instance, block)) = encoded.provenance.points[point] else {
+                this.has_unknown_loops = true;
+                continue;
+            };
             let function = encoded.provenance.instances[instance].function;
             let said = this.said((linked, encoded, pool), (point, instance, block), certificates);
             instances.entry((function, block)).or_default().push(said);
         }
         for ((function, block), statements) in instances {
-            let Some(value) = disjunction(&statements) else { continue };
-            match LoopHead::of(linked, function, block) {
-                Some(head) => this.all.push(SourceInvariant { function, head, value }),
-                None => this.unsaid.push(format!("{value} (no loop of the text)")),
+            let value = disjunction(&statements);
+            match (LoopHead::of(linked, function, block), value) {
+                (Some(head), value) => this.all.push(SourceInvariant { function, head, value }),
+                (None, Some(value)) => this.unsaid.push(format!("{value} (no loop of the text)")),
+                (None, None) => this.has_unknown_loops = true,
             }
         }
         this

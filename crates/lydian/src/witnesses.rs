@@ -82,7 +82,7 @@ impl WitnessWriter<'_> {
                 HeadKind::Statement => InvariantKind::Location,
                 HeadKind::Condition(_) | HeadKind::Body(_) => InvariantKind::Loop,
             };
-            let value = invariant.value.clone();
+            let Some(value) = invariant.value.clone() else { continue };
             entry.content.push(Content::Invariant { kind, place, function, value });
         }
         let (kind, left_out) = (WitnessKind::Correctness, self.invariants.unsaid.clone());

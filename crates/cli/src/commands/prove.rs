@@ -48,6 +48,9 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
             output::text(&format!("no certificate for the error in {function}: {why}\n"))?;
         }
     }
+    if let Some(file) = &args.export_c {
+        export_c(&proofs, file)?;
+    }
     if let Some(folder) = &args.witnesses {
         write_witnesses(&proofs, folder)?;
     }
@@ -60,6 +63,20 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         false if cancel.is_cancelled() => ExitCode::Interrupted,
         false => outside::code(&proofs),
     })
+}
+
+/// Writes the proofs as C, or says why there is none.
+fn export_c(proofs: &Proofs, file: &Path) -> Result<(), Failure> {
+    match &proofs.in_c {
+        Ok(proof) => {
+            files::file(file, &proof.text)?;
+            for part in &proof.left_out {
+                output::text(&format!("{} leaves out: {part}\n", file.display()))?;
+            }
+        }
+        Err(why) => output::text(&format!("the program has no proof in C: {why}\n"))?,
+    }
+    Ok(())
 }
 
 /// Writes the witnesses, and says what they leave out.

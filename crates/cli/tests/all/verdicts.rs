@@ -15,4 +15,5 @@ mod types_of_values;
 mod undetermined;
 mod unreached_conditions;
 mod what_counts;
+mod witnesses;
 mod worked_by_hand;

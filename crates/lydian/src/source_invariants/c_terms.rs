@@ -112,7 +112,7 @@ impl<'a> CTerms<'a> {
         }
         if let Some(value) = self.pool.as_i64(term)
             && value > i64::MIN
-            && [32, 64].contains(&width)
+            && (width == 32 || width == 64)
         {
             let suffix = if width == 64 { "ll" } else { "" };
             return Some(match value == i64::from(i32::MIN) && width == 32 {
@@ -138,7 +138,7 @@ impl<'a> CTerms<'a> {
         let ty = unsigned_type(width)?;
         if let Some(value) = self.pool.as_u64(term) {
             return Some(match width {
-                64 => format!("{value}ull"),
+                33.. => format!("{value}ull"),
                 32 => format!("{value}u"),
                 _ => format!("(({ty}){value})"),
             });
@@ -146,14 +146,11 @@ impl<'a> CTerms<'a> {
         if let Some(named) = self.named(term) {
             return Some(format!("(({ty}){})", named.text));
         }
-        let cast = |text: String| Some(format!("(({ty})({text}))"));
+        let cast = |text: String| Some(masked(&text, ty, width));
         match self.pool.node(term) {
             Node::Un(UnOp::BvNot, a) => cast(format!("~{}", self.bits(a, depth)?)),
             Node::Un(UnOp::BvNeg, a) => cast(format!("0u - {}", self.bits(a, depth)?)),
-            Node::Un(UnOp::ZExt, a) => match self.pool.sort(a) {
-                Sort::BitVec(1) => None,
-                _ => cast(self.bits(a, depth)?),
-            },
+            Node::Un(UnOp::ZExt, a) => cast(self.bits(a, depth)?),
             Node::Un(UnOp::SExt, a) => cast(self.signed(a, depth)?),
             Node::Extract(a, low) => {
                 let inner = self.bits(a, depth)?;
@@ -162,6 +159,10 @@ impl<'a> CTerms<'a> {
             Node::Ite(test, a, b) => {
                 let test = self.truth(test, depth)?;
                 cast(format!("({test}) ? {} : {}", self.bits(a, depth)?, self.bits(b, depth)?))
+            }
+            Node::Bin(BinOp::Concat, a, b) => {
+                let (high, low) = (self.bits(a, depth)?, self.bits(b, depth)?);
+                cast(format!("({ty}){high} << {} | {low}", self.pool.width(b)))
             }
             Node::Bin(op, a, b) => cast(self.binary((op, a, b), width, depth)?),
             _ => None,
@@ -257,14 +258,24 @@ impl<'a> CTerms<'a> {
     }
 }
 
+/// The type of an expression for so many bits; what it has more are zero.
 const fn unsigned_type(width: u32) -> Option<&'static str> {
     Some(match width {
         8 => "unsigned char",
         16 => "unsigned short",
-        32 => "unsigned int",
-        64 => "unsigned long long",
+        1..=32 => "unsigned int",
+        33..=64 => "unsigned long long",
         _ => return None,
     })
+}
+
+/// An expression cut to the lowest bits.
+fn masked(text: &str, ty: &str, width: u32) -> String {
+    match width {
+        8 | 16 | 32 | 64 => format!("(({ty})({text}))"),
+        33.. => format!("(({ty})(({text}) & {}ull))", u64::MAX >> (64 - width)),
+        _ => format!("(({ty})(({text}) & {}u))", u32::MAX >> (32 - width)),
+    }
 }
 
 fn signed_type(width: u32) -> Option<&'static str> {
