@@ -185,7 +185,7 @@ impl Checker {
             Some(line.chars().take(LONGEST_VERSION).collect::<String>())
         });
         match told {
-            Some(version) if version.to_lowercase().contains(&name.to_lowercase()) => version,
+            Some(version) if version.to_lowercase().starts_with(&name.to_lowercase()) => version,
             Some(version) => format!("{name} {version}"),
             None => name,
         }
