@@ -8,6 +8,7 @@
 
 use std::time::{Duration, Instant};
 
+use lydian_ir::beginnings::Beginning;
 use serde_json::Value;
 
 use super::dialect::{INPUT, InputFunction};
@@ -125,7 +126,7 @@ fn read(ended: &Ended, functions: &[InputFunction]) -> Run {
         Some(goal) if status(goal) => {
             let trace = goal.get("trace").and_then(Value::as_array);
             let steps = trace.map_or(&[][..], Vec::as_slice);
-            Run::Reachable(steps.iter().filter_map(|step| input(step, functions)).collect())
+            Run::Reachable(inputs(steps, functions))
         }
         Some(goal) if goal.get("status").and_then(Value::as_str) != Some("SUCCESS") => {
             Run::Failed("it has no verdict on the goal".to_owned())
@@ -155,17 +156,33 @@ fn unknown(messages: &[Value]) -> Vec<String> {
     names
 }
 
+/// The inputs that the steps of a trace read. Of the assignments to a variable whose first value is an
+/// input the first is its beginning.
+fn inputs(steps: &[Value], functions: &[InputFunction]) -> Vec<InputValue> {
+    let mut found: Vec<InputValue> = Vec::new();
+    for input in steps.iter().filter_map(|step| input(step, functions)) {
+        let is_begun = Beginning::of_name(&input.function).is_some()
+            && found.iter().any(|known| known.function == input.function);
+        if !is_begun {
+            found.push(input);
+        }
+    }
+    found
+}
+
 /// The input that a step of a trace reads, if it does.
 fn input(step: &Value, functions: &[InputFunction]) -> Option<InputValue> {
     let of = |key: &str| step.get(key)?.as_str();
-    if of("stepType")? != "assignment" || of("lhs")? != INPUT {
-        return None;
-    }
-    let function = step.get("sourceLocation")?.get("function")?.as_str()?;
-    let known = functions.iter().find(|known| known.name == function)?;
+    (of("stepType")? == "assignment").then_some(())?;
+    let (variable, function) = (of("lhs")?, step.get("sourceLocation")?.get("function")?.as_str()?);
+    let is_it = |known: &&InputFunction| match Beginning::of_name(&known.name) {
+        Some(begins) => begins == Beginning { function, variable },
+        None => variable == INPUT && known.name == function,
+    };
+    let known = functions.iter().find(is_it)?;
     let binary = step.get("value")?.get("binary")?.as_str()?;
     Some(InputValue {
-        function: function.to_owned(),
+        function: known.name.clone(),
         ty: Some(known.ty.clone()),
         bytes: bytes(binary, known.size)?,
     })
@@ -208,6 +225,19 @@ mod tests {
         let Run::Reachable(inputs) = read(&ended(text, 10), &functions()) else { panic!() };
         assert_eq!(inputs.len(), 1);
         assert_eq!(inputs[0].bytes, (-2i32).to_le_bytes());
+    }
+
+    #[test]
+    fn the_first_value_of_a_variable_is_read_once() {
+        let name = "__VERIFIER_nondet_beginning.main:x".to_owned();
+        let known = [InputFunction { name, ty: "int".to_owned(), size: 4 }];
+        let step = |value: &str| {
+            serde_json::json!({"stepType": "assignment", "lhs": "x",
+                "sourceLocation": {"function": "main"}, "value": {"binary": value}})
+        };
+        let found = inputs(&[step("111"), step("1")], &known);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].bytes, 7i32.to_le_bytes());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use lydian_ir::beginnings::Beginning;
 use lydian_ir::libc::gives_inputs;
 use lydian_ir::{CType, CTypeId, Function, Program, Target};
 
@@ -79,6 +80,23 @@ impl QuestionText {
         }
         this.units = units;
         this
+    }
+
+    /// Adds the variables whose first values are inputs of a program
+    /// ([`lydian_ir::beginnings::make_inputs`]), which a tool may tell in its trace.
+    pub(crate) fn add_beginnings(&mut self, program: &Program) {
+        for function in program.functions.values() {
+            if Beginning::of_name(&function.name).is_none() {
+                continue;
+            }
+            let types = &program.types;
+            let CType::Function { result, .. } = types.get(function.ty) else { continue };
+            self.inputs.push(InputFunction {
+                name: function.name.clone(),
+                ty: types.spell(*result, "").trim().to_owned(),
+                size: types.size(*result).unwrap_or(0) as usize,
+            });
+        }
     }
 
     /// Writes the program, and the property beside it. Returns the program's files.

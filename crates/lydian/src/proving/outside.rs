@@ -126,7 +126,9 @@ impl Outside<'_> {
         let goal = CheckedGoal::Label(call.0, lydian_base::EntityId::from_index(0));
         let mut units = checked_units(&request, goal)?;
         units.truncate(self.program.user_units);
-        Ok(QuestionText::new(self.plain, units, dialect))
+        let mut question = QuestionText::new(self.plain, units, dialect);
+        question.add_beginnings(&linked.program);
+        Ok(question)
     }
 
     /// What follows from an answer. Notes it where it decides.
