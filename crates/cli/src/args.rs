@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lydian::Checker;
 use lydian_objective::criterion::set::{self, CriterionChoice};
 use lydian_objective::{AcceptedAssumptions, Criterion};
 use lydian_report::exports::{gcov_json, lcov};
@@ -211,6 +212,8 @@ pub(crate) struct GenArgs {
     /// Forget what an earlier run found (the old ledger is kept under another name)
     #[arg(long)]
     pub(crate) fresh: bool,
+    #[command(flatten)]
+    pub(crate) outside: CheckerArgs,
 }
 
 /// The files that generation leaves.
@@ -468,6 +471,18 @@ pub(crate) struct ProveArgs {
     /// Write a certificate of each proof into this folder, for `lydian check`
     #[arg(long, value_name = "DIR")]
     pub(crate) certificates: Option<PathBuf>,
+    /// Write the program with its loops cut at the invariants of the proofs into this file, for CBMC
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_c: Option<PathBuf>,
+    /// Write a witness (format 2.0 of SV-COMP) of each error that is reached into this folder, and one of
+    /// the program if none is reachable
+    #[arg(long, value_name = "DIR")]
+    pub(crate) witnesses: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) outside: CheckerArgs,
+    /// Keep the programs for which the tool's answer is the opposite, in this folder
+    #[arg(long, value_name = "DIR", requires = "checker")]
+    pub(crate) disagreements: Option<PathBuf>,
     /// Take the compiler flags from this compile_commands.json
     #[arg(long, value_name = "FILE")]
     pub(crate) compile_commands: Option<PathBuf>,
@@ -482,6 +497,27 @@ pub(crate) enum ProversArg {
     Together,
     Engines,
     Exploration,
+}
+
+/// An outside checker, and its limits.
+#[derive(Debug, Args)]
+pub(crate) struct CheckerArgs {
+    /// Ask another tool about what stays unknown: cbmc, esbmc or cpachecker, by name or path, or a
+    /// command with places, such as `tool --timeout {time} {file}`
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) checker: Option<Checker>,
+    /// Seconds of the tool for each question
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, requires = "checker", allow_negative_numbers = true)]
+    pub(crate) checker_time: f64,
+    /// Megabytes of memory of the tool
+    #[arg(long, value_name = "MB", requires = "checker")]
+    pub(crate) checker_memory: Option<u64>,
+    /// How often the tool unwinds loops [default: more and more often, as long as there is time]
+    #[arg(long, value_name = "N", requires = "checker")]
+    pub(crate) unwind: Option<u32>,
+    /// Ask the tool about everything, and compare the answers
+    #[arg(long, requires = "checker")]
+    pub(crate) cross_check: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,17 +5,17 @@ use std::time::Duration;
 use lydian::exploration::{Config, LabelDeletion, Limits, Mode, Search};
 use lydian::wrapper::{Counters, WrapperRequest};
 use lydian::{
-    ArgumentBounds, AssumptionKind, Configuration, Effort, FileBounds, Framework, GeneratorOptions,
-    MeasurementOptions, ObjectiveRequest, ProjectRequest, Provers, Semantics, SuiteFormat,
-    ValueDecisions, WholeProgramRequest,
+    ArgumentBounds, AssumptionKind, CheckerOptions, Configuration, Effort, FileBounds, Framework,
+    GeneratorOptions, MeasurementOptions, ObjectiveRequest, OutsideRequest, ProjectRequest,
+    Provers, Semantics, SuiteFormat, ValueDecisions, WholeProgramRequest,
 };
 use lydian_objective::AcceptedAssumptions;
 use lydian_objective::criterion::set::CriterionChoice;
 
 use crate::args::{
-    CcArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg, ExplorationArgs,
-    ExploreArg, FormatArg, GenArgs, LimitArgs, MinimiseArg, ModeArg, ProgramArgs, ProversArg,
-    SearchArg, SemanticsArg, SourceArgs, ValueDecisionsArg,
+    CcArgs, CheckerArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg,
+    ExplorationArgs, ExploreArg, FormatArg, GenArgs, LimitArgs, MinimiseArg, ModeArg, ProgramArgs,
+    ProversArg, SearchArg, SemanticsArg, SourceArgs, ValueDecisionsArg,
 };
 use crate::exit::Failure;
 
@@ -110,7 +110,21 @@ impl GenArgs {
             formats: suite.format.iter().map(|format| (*format).into()).collect(),
             json: suite.json.clone(),
             query_log: records.log_queries.clone(),
+            outside: self.outside.request(),
         }
+    }
+}
+
+impl CheckerArgs {
+    /// The request to the checker, if one is named.
+    pub(crate) fn request(&self) -> Option<OutsideRequest> {
+        let options = CheckerOptions {
+            checker: self.checker.clone()?,
+            time: time_limit(self.checker_time),
+            memory: self.checker_memory.map(|megabytes| megabytes.saturating_mul(1 << 20)),
+            unwind: self.unwind,
+        };
+        Some(OutsideRequest { options, all: self.cross_check })
     }
 }
 

@@ -26,9 +26,12 @@ use crate::measurement::test_runner::TestRunner;
 use crate::measurement::{MeasurementOptions, confinement};
 use crate::objectives::{Objectives, Semantics};
 use crate::project::{Project, WholeProgramTest};
+use crate::proving::OutsideRequest;
 use crate::replay::keeper::{self, Case, CaseKeeper};
 use crate::replay::kept_case::{Claim, ClaimedVerdict};
-use crate::session::{FunctionUnderTest, Session, SessionOptions, SessionOutcome, TestMemory};
+use crate::session::{
+    FunctionUnderTest, Session, SessionChecker, SessionOptions, SessionOutcome, TestMemory,
+};
 use crate::shared_ledger::{self, SharedLedger};
 use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
 use shared_coverage::SharedContradiction;
@@ -69,6 +72,8 @@ pub struct GeneratorOptions {
     /// A folder for the questions of explorations and proofs to solvers, each as SMT-LIB with its answer;
     /// none for no log. The questions of an earlier run are removed from it.
     pub query_log: Option<PathBuf>,
+    /// The outside checker that is asked about objectives of whole programs, too.
+    pub outside: Option<OutsideRequest>,
 }
 
 impl GeneratorOptions {
@@ -87,6 +92,7 @@ impl GeneratorOptions {
             formats: Vec::new(),
             json: None,
             query_log: None,
+            outside: None,
         }
     }
 }
@@ -155,6 +161,7 @@ impl<'p> Generator<'p> {
     pub fn run(&self, cancel: &CancelToken, observer: &dyn Observer) -> Result<Generation, Error> {
         let (project, options) = (self.project, &self.options);
         project.require_x86_64()?;
+        let outside = options.outside.as_ref().map(SessionChecker::find).transpose()?;
         let confinement = confinement::confinement(options.measurement.confined, observer);
         let measurement =
             Measurement::new(project, self.objectives, options.measurement, confinement);
@@ -186,6 +193,7 @@ impl<'p> Generator<'p> {
                 },
                 cancel,
                 observer,
+                outside: outside.as_ref(),
             };
             let mut generation = run.all(ledger, runners, &compiled)?;
             let logged = query_log.map_or(Ok(()), |log| check_written(&log));
@@ -254,6 +262,7 @@ struct Run<'a> {
     keeper: CaseKeeper<'a>,
     cancel: &'a CancelToken,
     observer: &'a dyn Observer,
+    outside: Option<&'a SessionChecker<'a>>,
 }
 
 /// A function that tests call, with the functions whose objectives they are to reach.
@@ -345,6 +354,7 @@ impl<'a> Run<'a> {
             },
             accepted: &self.accepted,
             recorded: TestMemory::default(),
+            outside: self.outside,
         };
         let budget = Budget::start(Some(self.options.time), self.cancel.clone());
         let outcome = session.run(&self.exploration(), &budget);

@@ -98,7 +98,9 @@
 //! }
 //! ```
 
+mod c_export;
 pub mod certificates;
+mod checkers;
 mod checking;
 mod configuration;
 mod coverage_data;
@@ -114,10 +116,14 @@ mod proving;
 mod replay;
 mod session;
 mod shared_ledger;
+mod source_invariants;
 mod suite;
+mod witnesses;
 pub mod wrapper;
 
+pub use c_export::ProofInC;
 pub use certificates::Certificates;
+pub use checkers::{Checker, CheckerAnswer, CheckerOptions, CheckerReport, CommandTemplate};
 pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;
@@ -133,11 +139,12 @@ pub use project::linked::{LinkRequest, LinkedProgram};
 pub use project::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProgramRequest};
 pub use project::{Project, location_span};
 pub use proving::{
-    Argument, ErrorAnswer, ErrorProof, InputValue, NativeTest, PointInvariants, ProofRequest,
-    Proofs, Provers,
+    Argument, CheckedError, Conclusion, ErrorAnswer, ErrorProof, InputValue, NativeTest,
+    OutsideRequest, PointInvariants, ProofRequest, Proofs, Provers,
 };
 pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};
+pub use witnesses::{Witness, WitnessKind};
 
 pub use lydian_base::{CancelToken, Diagnostic, Place, Severity};
 pub use lydian_frontend::lower::ValueDecisions;

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken, Place};
-use lydian_ir::{CTypeId, CTypes, FuncId, Program};
+use lydian_ir::{CTypeId, CTypes, FuncId, Program, StmtId};
 use lydian_prove::Semantics;
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, Rules, UninitialisedRead, encode,
@@ -24,20 +24,27 @@ use lydian_prove::engines::{
     Companion, Contracts, Decided, Decision, Recursive, Schedule, Verdict, decide_recursive,
 };
 use lydian_prove::system::GoalId;
-use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use, standard_chain};
+use lydian_smt::{ChainConfig, Limits, Solver, Term, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
+use crate::c_export::{ProofInC, proof_in_c};
 use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::generation::workers;
 use crate::project::linked::{LinkRequest, LinkedProgram};
+use crate::source_invariants::SourceInvariants;
+use crate::witnesses::{Witness, WitnessWriter};
+pub(crate) use answers::arguments as zero_arguments;
+pub(crate) use answers::external;
 use answers::{AnswerReader, arguments};
 use board::{Board, Finding};
 use execution::{Execution, Hit};
 use exploration::ErrorExploration;
 pub use invariants::PointInvariants;
 pub use native_tests::NativeTest;
+use outside::Outside;
+pub use outside::{CheckedError, Conclusion, OutsideRequest};
 
 mod answers;
 mod board;
@@ -46,6 +53,7 @@ mod execution;
 mod exploration;
 pub(crate) mod invariants;
 mod native_tests;
+mod outside;
 
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
@@ -87,6 +95,8 @@ pub struct ProofRequest {
     /// Whether certificates are wanted. Then the engines look for arguments of what the exploration has
     /// proved, too.
     pub certify: bool,
+    /// The outside checker that is asked, too.
+    pub outside: Option<OutsideRequest>,
 }
 
 /// Proofs about the errors of a program.
@@ -94,6 +104,12 @@ pub struct ProofRequest {
 pub struct Proofs {
     /// Each call of an error function, in the order of the text.
     pub errors: Vec<ErrorProof>,
+    /// The answers of an outside checker, in the same order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checked: Vec<CheckedError>,
+    /// Why the outside checker was not asked about all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_checked: Option<String>,
     /// Why the encoding may have more runs than the program; empty where it has the same.
     pub inexact: Vec<String>,
     /// The time of encoding, in seconds.
@@ -106,6 +122,12 @@ pub struct Proofs {
     /// The certificates of what is unreachable.
     #[serde(skip)]
     pub certificates: Certificates,
+    /// The program with the invariants of its proofs as C, or why it has no such form.
+    #[serde(skip)]
+    pub in_c: Result<ProofInC, String>,
+    /// The witnesses of the answers.
+    #[serde(skip)]
+    pub witnesses: Vec<Witness>,
 }
 
 /// What is known of a call of an error function.
@@ -119,6 +141,9 @@ pub struct ErrorProof {
     pub answer: ErrorAnswer,
     /// The engine that found the answer.
     pub engine: String,
+    /// The call.
+    #[serde(skip)]
+    pub(crate) call: (FuncId, StmtId),
 }
 
 /// The answer for a call of an error function.
@@ -175,6 +200,7 @@ impl Proofs {
     ) -> Result<Self, Error> {
         let end = Instant::now() + request.time;
         let mut program = LinkedProgram::load_needed(&request.program, observer)?;
+        let plain = request.outside.as_ref().map(|_| program.linked.program.clone());
         lydian_ir::beginnings::make_inputs(&mut program.linked.program);
         let begun = Instant::now();
         let mut pool = TermPool::new();
@@ -237,6 +263,9 @@ impl Proofs {
             &decided.contracts,
             &proofs,
         );
+        let found = proofs.iter().map(|proof| proof.certificate.invariants.as_slice());
+        let found: Vec<&[Vec<Term>]> = found.collect();
+        let invariants = SourceInvariants::of(&program, (&encoded, &pool), &found);
         for function in explored {
             let why = "all paths were explored, and no engine had an argument in the time".to_owned();
             certificates.missing.push((function, why));
@@ -244,7 +273,31 @@ impl Proofs {
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         let undefined = undefined(&program.linked.program);
-        Ok(Self { errors, inexact, encoding_seconds, proving_seconds, undefined, certificates })
+        let (mut checked, mut not_checked) = (Vec::new(), None);
+        if let (Some(request), Some(plain)) = (&request.outside, &plain) {
+            let outside = Outside { plain, program: &program, main, request, cancel };
+            match outside.ask(&mut errors) {
+                Ok(answers) => checked = answers,
+                // The answers that are known are not lost.
+                Err(error) => not_checked = Some(error.to_string()),
+            }
+        }
+        let is_recursive = !encoded.calls.is_empty();
+        let in_c = proof_in_c(&program, &invariants, &errors, is_recursive);
+        let writer = WitnessWriter { linked: &program, main, invariants: &invariants };
+        let witnesses = writer.all(&errors);
+        Ok(Self {
+            errors,
+            in_c,
+            witnesses,
+            checked,
+            not_checked,
+            inexact,
+            encoding_seconds,
+            proving_seconds,
+            undefined,
+            certificates,
+        })
     }
 }
 

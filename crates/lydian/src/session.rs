@@ -20,6 +20,7 @@ use hyperlabel_coverage::HyperlabelCoverage;
 use state::{Conclusion, Round};
 
 pub(crate) use goals::FunctionUnderTest;
+pub(crate) use outside::SessionChecker;
 pub(crate) use state::{Session, SessionOptions, TestMemory};
 
 mod evidence;
@@ -29,6 +30,7 @@ mod goals;
 mod hyperlabel_coverage;
 mod novelty_filter;
 mod open_objectives;
+mod outside;
 mod proofs;
 mod rounds;
 mod selection;
@@ -135,6 +137,7 @@ impl Session<'_, '_> {
                         &mut contradictions,
                     )?;
                     self.prove_assuming(summary, config, budget)?;
+                    self.ask_outside(&mut hyper_coverage, budget)?;
                     self.record_implied_verdicts()?;
                     explored = Some(found);
                 }

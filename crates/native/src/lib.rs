@@ -34,6 +34,7 @@ pub use plan::{
     UnmeasuredSequence, WideDecision, add_redundant,
 };
 pub use request::{TestError, Wants};
+pub use rewrite::checked::{CheckedGoal, GOAL_FUNCTION, checked_units};
 pub use rewrite::{Purpose, RewriteRequest, RewrittenUnits, rewrite, rewrite_units};
 pub use runner::{Haste, Limits, RunError, Runner};
 pub use toolchain::Libraries;

@@ -44,6 +44,7 @@ use crate::rewrite::text::storage::{plain_thread_locals, static_locals};
 use crate::rewrite::text::tree::{Node, nest, splice};
 use crate::rewrite::text::user_labels;
 
+pub(crate) mod checked;
 mod counters;
 mod data_flow;
 mod decision;

@@ -71,6 +71,7 @@ impl AnswerReader<'_> {
             function: linked.program.functions[function].name.clone(),
             answer,
             engine: engine.to_owned(),
+            call: (function, call),
         })
     }
 
@@ -203,7 +204,7 @@ fn reconciled(
 }
 
 /// Zero bytes for the parameters of `main`.
-pub(super) fn arguments(program: &LinkedProgram, main: FuncId) -> Vec<Image> {
+pub(crate) fn arguments(program: &LinkedProgram, main: FuncId) -> Vec<Image> {
     let program = &program.linked.program;
     let body = program.functions[main].body.as_ref();
     let params = body.map_or(&[][..], |body| &body.params);
@@ -215,7 +216,7 @@ pub(super) fn arguments(program: &LinkedProgram, main: FuncId) -> Vec<Image> {
 }
 
 /// The answer to a call that gives this input.
-pub(super) fn external(input: &InputValue) -> ExternalResult {
+pub(crate) fn external(input: &InputValue) -> ExternalResult {
     ExternalResult {
         function: input.function.clone(),
         result: Image { bytes: input.bytes.clone(), pointers: Vec::new() },

@@ -14,6 +14,7 @@ use lydian_smt::{ChainConfig, LogTarget, QueryLog, Solver, standard_chain};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Entry, FunctionUnderTest, Goal};
+use super::outside::SessionChecker;
 use crate::events::Observer;
 use crate::measurement::test_runner::TestRunner;
 use crate::project::Project;
@@ -46,6 +47,8 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) accepted: &'a AcceptedAssumptions,
     /// The memory of tests. Of several tests with the same coverage the ledger has the first.
     pub(crate) recorded: TestMemory,
+    /// The outside checker that is asked, too.
+    pub(crate) outside: Option<&'a SessionChecker<'a>>,
 }
 
 /// The options of a session.

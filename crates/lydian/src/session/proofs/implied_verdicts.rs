@@ -14,7 +14,7 @@ use crate::session::goals::{FunctionUnderTest, Goal, Verdicts};
 use crate::session::state::Session;
 
 /// The most conjunctions of a normal form that are examined.
-pub(super) const CONJUNCTIONS: usize = 4096;
+pub(crate) const CONJUNCTIONS: usize = 4096;
 
 /// The labels of a function that objectives are or are made of, each once, in order.
 pub(crate) fn labels_of(objectives: &FunctionObjectives, goals: &[Goal]) -> Vec<LabelId> {
