@@ -133,8 +133,8 @@ pub use project::linked::{LinkRequest, LinkedProgram};
 pub use project::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProgramRequest};
 pub use project::{Project, location_span};
 pub use proving::{
-    Argument, ErrorAnswer, ErrorProof, InputValue, NativeTest, PointInvariants, ProofRequest,
-    Proofs, Provers,
+    Argument, ErrorAnswer, ErrorProof, InputValue, NativeTest, ObjectiveProof,
+    ObjectiveProofRequest, ObjectiveProofs, PointInvariants, ProofRequest, Proofs, Provers,
 };
 pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};

@@ -7,6 +7,7 @@ use lydian::{
     files,
 };
 
+use super::prove_objectives;
 use crate::args::ProveArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Terminal;
@@ -14,6 +15,9 @@ use crate::requests::time_limit;
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
+    if !args.criteria.is_empty() {
+        return prove_objectives::run(args);
+    }
     let cancel = interrupt::install()?;
     let program = LinkRequest {
         files: args.files.clone(),
@@ -85,7 +89,7 @@ fn show(text: &mut String, error: &ErrorProof) {
 }
 
 /// The inputs, in the order of the run.
-fn show_inputs(text: &mut String, inputs: &[InputValue]) {
+pub(super) fn show_inputs(text: &mut String, inputs: &[InputValue]) {
     for input in inputs {
         let (function, value) = (&input.function, input.number());
         let _ = match Beginning::of_name(function) {
@@ -97,7 +101,7 @@ fn show_inputs(text: &mut String, inputs: &[InputValue]) {
     }
 }
 
-fn show_argument(text: &mut String, argument: &Argument) {
+pub(super) fn show_argument(text: &mut String, argument: &Argument) {
     let Argument { depth, exhaustive, invariants, paths } = argument;
     if let Some(paths) = paths {
         let _ = writeln!(text, "    {paths}");

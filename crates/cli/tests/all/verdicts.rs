@@ -8,6 +8,7 @@ mod idioms;
 mod nothing_vanishes;
 mod ordinary_c;
 mod proofs;
+mod proofs_about_objectives;
 mod proofs_with_exploration;
 mod structures;
 mod types_of_values;

@@ -165,6 +165,6 @@ impl Machine<'_, '_> {
     ) {
         let condition = state.guard(pool);
         let function = function.to_owned();
-        self.reads.push(InputRead { symbol, condition, function, ty });
+        self.reads.push(InputRead { symbol, condition, function, ty, part: None });
     }
 }
