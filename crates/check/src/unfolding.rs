@@ -434,7 +434,8 @@ fn instance_of<'a>(
 
 /// Whether a function has a fixed number of arguments, and gives a number or nothing.
 fn gives_number(program: &Program, function: FuncId) -> bool {
-    let CType::Function { variadic, params, result } = program.types.get(program.functions[function].ty)
+    let CType::Function { variadic, params, result } =
+        program.types.get(program.functions[function].ty)
     else {
         return false;
     };

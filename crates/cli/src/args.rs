@@ -447,11 +447,26 @@ impl RunArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "lydian prove program.c --time 60 -- -m32")]
+#[command(
+    after_help = "lydian prove program.c --time 60 -- -m32\nlydian prove program.c --criteria all-uses"
+)]
 pub(crate) struct ProveArgs {
     /// The C files of the program, or a compile_commands.json, which stands for all its files
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// Decide the objectives of these criteria, of the whole program, instead of errors: criteria and sets
+    /// of criteria, separated by commas
+    #[arg(long, short = 'c', value_delimiter = ',')]
+    pub(crate) criteria: Vec<CriterionChoice>,
+    /// With criteria: only the objectives of this function; may be given again
+    #[arg(long = "function", short = 'f', value_name = "NAME", requires = "criteria")]
+    pub(crate) functions: Vec<String>,
+    /// With criteria: the value of a condition that evaluation does not reach
+    #[arg(long, value_enum, default_value_t = SemanticsArg::ThreeValued)]
+    pub(crate) semantics: SemanticsArg,
+    /// With criteria: a file of hyperlabels, for the criterion `htol`
+    #[arg(long, value_name = "FILE", requires = "criteria")]
+    pub(crate) htol: Vec<PathBuf>,
     /// Seconds for all proofs together
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, allow_negative_numbers = true)]
     pub(crate) time: f64,
@@ -462,7 +477,8 @@ pub(crate) struct ProveArgs {
     /// cores]
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Also write a C file for each error that is reached, to be linked with the program
+    /// Also write a C file for each error that is reached, or for each set of inputs that covers
+    /// objectives, to be linked with the program
     #[arg(long, value_name = "DIR")]
     pub(crate) tests: Option<PathBuf>,
     /// Also write the answers as JSON

@@ -9,6 +9,7 @@ pub(crate) mod init;
 pub(crate) mod mark;
 pub(crate) mod objectives;
 pub(crate) mod prove;
+mod prove_objectives;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -140,7 +140,8 @@ pub use project::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProg
 pub use project::{Project, location_span};
 pub use proving::{
     Argument, CheckedError, Conclusion, ErrorAnswer, ErrorProof, InputValue, NativeTest,
-    OutsideRequest, PointInvariants, ProofRequest, Proofs, Provers,
+    ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs, OutsideRequest, PointInvariants,
+    ProofRequest, Proofs, Provers,
 };
 pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};

@@ -10,8 +10,6 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken, Place};
@@ -20,31 +18,30 @@ use lydian_prove::Semantics;
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, Rules, UninitialisedRead, encode,
 };
-use lydian_prove::engines::{
-    Companion, Contracts, Decided, Decision, Recursive, Schedule, Verdict, decide_recursive,
-};
+use lydian_prove::engines::Recursive;
 use lydian_prove::system::GoalId;
-use lydian_smt::{ChainConfig, Limits, Solver, Term, TermPool, Z3Use, standard_chain};
+use lydian_smt::{ChainConfig, Limits, Term, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
 use crate::c_export::{ProofInC, proof_in_c};
 use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::events::Observer;
-use crate::generation::workers;
 use crate::project::linked::{LinkRequest, LinkedProgram};
 use crate::source_invariants::SourceInvariants;
 use crate::witnesses::{Witness, WitnessWriter};
 pub(crate) use answers::arguments as zero_arguments;
 pub(crate) use answers::external;
-use answers::{AnswerReader, arguments};
+use answers::{AnswerReader, ProvedText, arguments};
 use board::{Board, Finding};
 use execution::{Execution, Hit};
 use exploration::ErrorExploration;
 pub use invariants::PointInvariants;
 pub use native_tests::NativeTest;
+pub use objectives::{ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs};
 use outside::Outside;
 pub use outside::{CheckedError, Conclusion, OutsideRequest};
+use search::{Search, alternates};
 
 mod answers;
 mod board;
@@ -53,7 +50,9 @@ mod execution;
 mod exploration;
 pub(crate) mod invariants;
 mod native_tests;
+mod objectives;
 mod outside;
+mod search;
 
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
@@ -63,10 +62,6 @@ const EXECUTION: u32 = 10;
 const WHOLE_RUN: u32 = 2;
 /// The function where a program begins.
 const MAIN: &str = "main";
-/// How often it is looked whether the user asked to stop.
-const LOOK: Duration = Duration::from_millis(10);
-/// The bytes of a thread's stack. Recursive functions walk through terms and expressions.
-const STACK: usize = 64 << 20;
 
 /// Who looks for answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -208,32 +203,42 @@ impl Proofs {
         let (mut encoded, main) = encoded(&mut pool, &program, &interruptible)?;
         let encoding_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
-        let mut execution = Execution::new(&program, &encoded, arguments(&program, main));
+        let mut execution =
+            Execution::new(&program, &encoded, arguments(&program.linked.program, main));
         let hits = match request.provers {
             Provers::Exploration => Vec::new(),
             _ => execution.hits(end.saturating_duration_since(begun) / EXECUTION),
         };
         let is_open = |goal: &GoalId| !hits.iter().any(|hit| hit.goal == *goal);
         let goals: Vec<_> = encoded.system.goals.ids().filter(is_open).collect();
-        let search = Search {
-            program: &program,
-            main,
-            encoded: &encoded,
-            goals,
-            request,
-            end,
-            whole_run: execution.is_single().then_some(&execution),
+        let board = Board::new(goals.len(), alternates(request.provers, request.jobs));
+        let board = Arc::new(board.certifying(request.certify));
+        let whole_run = execution.is_single().then_some(&execution);
+        let explore = |workers: usize| {
+            if let Some(hit) = whole_run.and_then(|execution| run_whole(execution, &board, end)) {
+                board.note(hit.goal, Finding::Reached(hit.inputs));
+            }
+            explore((&program, main), (&encoded, &goals), (&board, end), workers);
         };
-        let config = ChainConfig { z3: Z3Use::Off, bisection: true, ..ChainConfig::default() };
-        let mut solver = standard_chain(&config);
-        let (decided, board) = search.run(&mut pool, &mut *solver, cancel);
+        let search = Search {
+            encoded: &encoded,
+            goals: &goals,
+            groups: Vec::new(),
+            provers: request.provers,
+            jobs: request.jobs,
+            end,
+            companion: board.clone(),
+            explore: &explore,
+        };
+        let mut solver = standard_chain(&chain());
+        let decided = search.run(&mut pool, &mut *solver, &board, cancel);
         let limits = Limits { time: Some(CHECK_TIME), ..interruptible };
         let recursive = Recursive { system: &encoded.system, calls: &encoded.calls };
         let contracts = decided.contracts.check(&mut pool, recursive, &mut *solver, &limits);
         encoded.system = decided.system;
         let proving_seconds = begun.elapsed().as_secs_f64();
         let mut reader = AnswerReader {
-            program: &program,
+            text: ProvedText::of(&program),
             main,
             encoded: &encoded,
             pool: &mut pool,
@@ -257,17 +262,14 @@ impl Proofs {
         for hit in hits {
             errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), "execution"));
         }
-        let mut certificates = Certificates::of_proofs(
-            &program,
-            (&encoded, &pool),
-            &decided.contracts,
-            &proofs,
-        );
+        let mut certificates =
+            Certificates::of_proofs(&program, (&encoded, &pool), &decided.contracts, &proofs);
         let found = proofs.iter().map(|proof| proof.certificate.invariants.as_slice());
         let found: Vec<&[Vec<Term>]> = found.collect();
         let invariants = SourceInvariants::of(&program, (&encoded, &pool), &found);
         for function in explored {
-            let why = "all paths were explored, and no engine had an argument in the time".to_owned();
+            let why =
+                "all paths were explored, and no engine had an argument in the time".to_owned();
             certificates.missing.push((function, why));
         }
         errors.sort_by(|a, b| a.place.cmp(&b.place));
@@ -312,117 +314,35 @@ fn spelled(types: &CTypes, ty: CTypeId) -> String {
     types.spell(ty, "").trim().to_owned()
 }
 
-/// The search for answers by all that take part.
-struct Search<'a> {
-    program: &'a LinkedProgram,
-    main: FuncId,
-    encoded: &'a Encoded,
-    /// The goals that are looked for.
-    goals: Vec<GoalId>,
-    request: &'a ProofRequest,
-    end: Instant,
-    /// The program's one run, if it has no other and that is long.
-    whole_run: Option<&'a Execution<'a>>,
+/// Follows the program's one run for a part of the time, in turns with the engines.
+fn run_whole(execution: &Execution<'_>, board: &Board, end: Instant) -> Option<Hit> {
+    let left = end.saturating_duration_since(Instant::now());
+    let end = Instant::now() + left / WHOLE_RUN;
+    execution.whole_run(&mut || {
+        board.await_exploration();
+        board.exploration().is_cancelled() || Instant::now() >= end
+    })
 }
 
-impl Search<'_> {
-    /// The findings of the engines, and the board with what the exploration found.
-    fn run(
-        &self,
-        pool: &mut TermPool,
-        solver: &mut dyn Solver,
-        cancel: &CancelToken,
-    ) -> (Decided, Arc<Board>) {
-        let jobs = workers::jobs(self.request.jobs);
-        let together = self.request.provers == Provers::Together;
-        let board = Board::new(self.goals.len(), together && jobs == 1);
-        let board = Arc::new(board.certifying(self.request.certify));
-        let decided = thread::scope(|scope| {
-            let (done, is_done) = mpsc::channel::<()>();
-            let watched = board.clone();
-            scope.spawn(move || {
-                while is_done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                    if cancel.is_cancelled() {
-                        watched.stop();
-                    }
-                }
-            });
-            let explorer = (self.request.provers != Provers::Engines).then(|| {
-                let workers = if together { jobs.saturating_sub(1).max(1) } else { jobs };
-                let board = board.clone();
-                let thread = thread::Builder::new().name("exploration".into()).stack_size(STACK);
-                thread.spawn_scoped(scope, move || self.explore(&board, workers))
-            });
-            let decided = match self.request.provers {
-                Provers::Exploration => self.undecided(),
-                _ => self.decide(pool, solver, &board),
-            };
-            board.end_turns();
-            let is_open = |one: &Verdict| {
-                matches!(one.decision, Decision::Unknown(_)) && !board.is_decided(one.goal)
-            };
-            if !decided.verdicts.iter().any(is_open) {
-                board.exploration().cancel();
-            }
-            if let Some(Ok(explorer)) = explorer
-                && let Err(panic) = explorer.join()
-            {
-                std::panic::resume_unwind(panic);
-            }
-            drop(done);
-            decided
-        });
-        (decided, board)
-    }
+/// Explores a program for error calls.
+fn explore(
+    (program, main): (&LinkedProgram, FuncId),
+    (encoded, goals): (&Encoded, &[GoalId]),
+    (board, end): (&Arc<Board>, Instant),
+    workers: usize,
+) {
+    let errors = goals.iter().filter_map(|goal| match encoded.goals[*goal] {
+        GoalMeaning::Error { function, call } => Some((*goal, (function, call))),
+        _ => None,
+    });
+    let exploration = ErrorExploration { program, main, goals: errors.collect(), workers };
+    let left = end.saturating_duration_since(Instant::now());
+    exploration.run(board, &Budget::start(Some(left), board.exploration().clone()));
+}
 
-    fn decide(&self, pool: &mut TermPool, solver: &mut dyn Solver, board: &Arc<Board>) -> Decided {
-        let interrupt = Some(board.engines().flag().clone());
-        let limits = Limits { end: Some(self.end), interrupt, ..Limits::none() };
-        let companion = Some(board.clone() as Arc<dyn Companion>);
-        let schedule = Schedule { rounds: u32::MAX, limits, companion, ..Schedule::default() };
-        let recursive = Recursive { system: &self.encoded.system, calls: &self.encoded.calls };
-        decide_recursive(pool, recursive, &self.goals, solver, &schedule)
-    }
-
-    /// Verdicts that say nothing.
-    fn undecided(&self) -> Decided {
-        let why = "the engines were not asked".to_owned();
-        let of = |goal| Verdict { goal, decision: Decision::Unknown(why.clone()), engine: "none" };
-        let system = &self.encoded.system;
-        Decided {
-            verdicts: self.goals.iter().copied().map(of).collect(),
-            contracts: Contracts::none(system),
-            system: system.clone(),
-        }
-    }
-
-    /// Follows the program's one run for a part of the time, in turns with the engines.
-    fn run_whole(&self, execution: &Execution<'_>, board: &Board) -> Option<Hit> {
-        let left = self.end.saturating_duration_since(Instant::now());
-        let end = Instant::now() + left / WHOLE_RUN;
-        execution.whole_run(&mut || {
-            board.await_exploration();
-            board.exploration().is_cancelled() || Instant::now() >= end
-        })
-    }
-
-    fn explore(&self, board: &Arc<Board>, workers: usize) {
-        let errors = self.goals.iter().filter_map(|goal| match self.encoded.goals[*goal] {
-            GoalMeaning::Error { function, call } => Some((*goal, (function, call))),
-            _ => None,
-        });
-        if let Some(hit) = self.whole_run.and_then(|execution| self.run_whole(execution, board)) {
-            board.note(hit.goal, Finding::Reached(hit.inputs));
-        }
-        let exploration = ErrorExploration {
-            program: self.program,
-            main: self.main,
-            goals: errors.collect(),
-            workers,
-        };
-        let left = self.end.saturating_duration_since(Instant::now());
-        exploration.run(board, &Budget::start(Some(left), board.exploration().clone()));
-    }
+/// The options of the engines' solvers.
+fn chain() -> ChainConfig {
+    ChainConfig { z3: Z3Use::Off, bisection: true, ..ChainConfig::default() }
 }
 
 fn encoded(

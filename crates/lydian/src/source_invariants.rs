@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use lydian_ir::{BlockId, FuncId, Program};
 use lydian_prove::encode::Encoded;
+use lydian_prove::encode::provenance::{PlaceKind, PointOrigin};
 use lydian_prove::system::PointId;
 use lydian_smt::{Term, TermPool};
 
@@ -52,15 +53,17 @@ impl SourceInvariants {
     ) -> Self {
         let mut this = Self::default();
         let mut instances = Instances::new();
-        for (point, content) in encoded.system.points.iter() {
-            let is_of_recursion =
-                content.name.ends_with(":enter") || content.name.ends_with(":return");
-            if point == encoded.system.entry || is_of_recursion {
+        for point in encoded.system.points.ids() {
+            if point == encoded.system.entry {
                 continue;
             }
-            let Some((instance, block)) = encoded.provenance.points[point] else {
-                this.has_unknown_loops = true;
-                continue;
+            let (instance, block) = match encoded.provenance.points[point] {
+                Some(PointOrigin { kind: PlaceKind::Block, instance, block }) => (instance, block),
+                Some(_) => continue,
+                None => {
+                    this.has_unknown_loops = true;
+                    continue;
+                }
             };
             let function = encoded.provenance.instances[instance].function;
             let said = this.said((linked, encoded, pool), (point, instance, block), certificates);

@@ -8,6 +8,7 @@ use lydian::{
     files,
 };
 
+use super::prove_objectives;
 use crate::args::ProveArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Terminal;
@@ -17,6 +18,9 @@ use crate::{interrupt, output};
 mod outside;
 
 pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
+    if !args.criteria.is_empty() {
+        return prove_objectives::run(args);
+    }
     let cancel = interrupt::install()?;
     let program = LinkRequest {
         files: args.files.clone(),
@@ -125,7 +129,7 @@ fn show(text: &mut String, error: &ErrorProof) {
 }
 
 /// The inputs, in the order of the run.
-fn show_inputs(text: &mut String, inputs: &[InputValue]) {
+pub(super) fn show_inputs(text: &mut String, inputs: &[InputValue]) {
     for input in inputs {
         let (function, value) = (&input.function, input.number());
         let _ = match Beginning::of_name(function) {
@@ -137,7 +141,7 @@ fn show_inputs(text: &mut String, inputs: &[InputValue]) {
     }
 }
 
-fn show_argument(text: &mut String, argument: &Argument) {
+pub(super) fn show_argument(text: &mut String, argument: &Argument) {
     let Argument { depth, exhaustive, invariants, paths } = argument;
     if let Some(paths) = paths {
         let _ = writeln!(text, "    {paths}");

@@ -9,6 +9,7 @@ mod nothing_vanishes;
 mod ordinary_c;
 mod outside_checkers;
 mod proofs;
+mod proofs_about_objectives;
 mod proofs_with_exploration;
 mod structures;
 mod types_of_values;

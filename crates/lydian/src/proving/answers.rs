@@ -1,8 +1,8 @@
 //! Answers in the terms of the program: what the engines found, confirmed by parties of their own.
 
-use lydian_base::{Place, Span};
+use lydian_base::{Place, SourceMap, Span};
 use lydian_ir::test::{ExternalResult, Image, Test};
-use lydian_ir::{FuncId, LocalId, StmtId};
+use lydian_ir::{FuncId, LocalId, Program, StmtId};
 use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
 use lydian_prove::engines::{self, Certificate, Choice, Contracts, Decision, Flaw, Trace, Verdict};
 use lydian_prove::system::GoalId;
@@ -19,9 +19,28 @@ use crate::project::location_span;
 /// The name of the exploration among the engines.
 const EXPLORATION: &str = "exploration";
 
+/// A program that is reasoned about, with its text.
+#[derive(Clone, Copy)]
+pub(super) struct ProvedText<'a> {
+    pub(super) program: &'a Program,
+    pub(super) texts: &'a SourceMap,
+    /// A function that is not supported, if there is one.
+    pub(super) left_out: Option<&'a str>,
+}
+
+impl<'a> ProvedText<'a> {
+    pub(super) fn of(linked: &'a LinkedProgram) -> Self {
+        Self {
+            program: &linked.linked.program,
+            texts: &linked.linked.source,
+            left_out: linked.left_out.first().map(String::as_str),
+        }
+    }
+}
+
 /// Reads the engines' verdicts in the terms of the program.
 pub(super) struct AnswerReader<'a> {
-    pub(super) program: &'a LinkedProgram,
+    pub(super) text: ProvedText<'a>,
     pub(super) main: FuncId,
     pub(super) encoded: &'a Encoded,
     pub(super) pool: &'a mut TermPool,
@@ -64,11 +83,11 @@ impl AnswerReader<'_> {
         let GoalMeaning::Error { function, call } = self.encoded.goals[goal] else {
             return None;
         };
-        let linked = &self.program.linked;
-        let span = location_span(&linked.program, location((function, call)));
+        let program = self.text.program;
+        let span = location_span(program, location((function, call)));
         Some(ErrorProof {
             place: span.and_then(|span| self.place(span)),
-            function: linked.program.functions[function].name.clone(),
+            function: program.functions[function].name.clone(),
             answer,
             engine: engine.to_owned(),
             call: (function, call),
@@ -96,13 +115,13 @@ impl AnswerReader<'_> {
     }
 
     fn place(&self, span: Span) -> Option<Place> {
-        (!span.is_none()).then(|| self.program.linked.source.place(span.start))
+        (!span.is_none()).then(|| self.text.texts.place(span.start))
     }
 
     /// The argument, if its certificate stands.
-    fn checked(&mut self, goal: GoalId, certificate: &Certificate) -> ErrorAnswer {
+    pub(super) fn checked(&mut self, goal: GoalId, certificate: &Certificate) -> ErrorAnswer {
         let system = &self.encoded.system;
-        if let Some(function) = self.program.left_out.first() {
+        if let Some(function) = self.text.left_out {
             return ErrorAnswer::Unknown(format!(
                 "`{function}` uses a construct that is not supported, and may lead there"
             ));
@@ -111,16 +130,7 @@ impl AnswerReader<'_> {
         let checked = contracts
             .and_then(|()| certificate.check(self.pool, system, goal, self.solver, &self.limits));
         match checked {
-            Ok(()) => ErrorAnswer::Unreachable(Argument {
-                depth: certificate.depth,
-                exhaustive: certificate.argument == engines::Argument::Exhaustion,
-                invariants: [
-                    self.invariants(self.contracts.formulas()),
-                    self.invariants(&certificate.invariants),
-                ]
-                .concat(),
-                paths: None,
-            }),
+            Ok(()) => ErrorAnswer::Unreachable(self.argument(certificate)),
             Err(Flaw::Refuted(part)) => ErrorAnswer::Unconfirmed(part),
             Err(flaw @ Flaw::Open(_)) => {
                 ErrorAnswer::Unknown(format!("an argument was found and not confirmed: {flaw}"))
@@ -128,8 +138,45 @@ impl AnswerReader<'_> {
         }
     }
 
+    /// The arguments for goals, by certificates of one kind, if they stand together.
+    pub(super) fn checked_together(
+        &mut self,
+        all: &[(GoalId, &Certificate)],
+    ) -> Option<Vec<(GoalId, ErrorAnswer)>> {
+        if self.text.left_out.is_some() || self.flaw.is_some() {
+            return None;
+        }
+        let mut together = (*all.first()?.1).clone();
+        for (_, certificate) in all {
+            for (known, new) in together.invariants.iter_mut().zip(&certificate.invariants) {
+                let new = new.iter().filter(|one| !known.contains(one));
+                let new: Vec<Term> = new.copied().collect();
+                known.extend(new);
+            }
+        }
+        let goals: Vec<GoalId> = all.iter().map(|(goal, _)| *goal).collect();
+        let system = &self.encoded.system;
+        let checked = together.check_together(self.pool, system, &goals, self.solver, &self.limits);
+        let argument = |certificate| ErrorAnswer::Unreachable(self.argument(certificate));
+        checked.ok()?;
+        Some(all.iter().map(|(goal, certificate)| (*goal, argument(certificate))).collect())
+    }
+
+    fn argument(&self, certificate: &Certificate) -> Argument {
+        Argument {
+            depth: certificate.depth,
+            exhaustive: certificate.argument == engines::Argument::Exhaustion,
+            invariants: [
+                self.invariants(self.contracts.formulas()),
+                self.invariants(&certificate.invariants),
+            ]
+            .concat(),
+            paths: None,
+        }
+    }
+
     fn invariants(&self, of_points: &[Vec<Term>]) -> Vec<PointInvariants> {
-        PointInvariants::of(self.pool, self.encoded, of_points, &self.program.linked.source)
+        PointInvariants::of(self.pool, self.encoded, of_points, self.text.texts)
     }
 
     /// The inputs of a run, if the interpreter gets to the call with them.
@@ -137,16 +184,16 @@ impl AnswerReader<'_> {
         let inputs = self.inputs(verdict, trace);
         let test = Test {
             externals: inputs.iter().map(external).collect(),
-            ..Test::calling(MAIN, arguments(self.program, self.main))
+            ..Test::calling(MAIN, arguments(self.text.program, self.main))
         };
-        match confirm(&self.program.linked.program, &test, to) {
+        match confirm(self.text.program, &test, to) {
             Ok(()) => ErrorAnswer::Reached(inputs),
             Err(why) => ErrorAnswer::Unknown(why),
         }
     }
 
     /// The values that the run's calls of input functions give, in order.
-    fn inputs(&mut self, verdict: &Verdict, trace: &Trace) -> Vec<InputValue> {
+    pub(super) fn inputs(&mut self, verdict: &Verdict, trace: &Trace) -> Vec<InputValue> {
         let system = &self.encoded.system;
         let mut found = Vec::new();
         for step in &trace.steps {
@@ -156,25 +203,42 @@ impl AnswerReader<'_> {
                 }
                 Choice::Approach(index) => self.encoded.inputs_of_approach(verdict.goal, index),
             };
-            found.extend(reads.iter().filter_map(|read| self.value(read, &step.values)));
+            let mut evaluator = Evaluator::new();
+            for read in reads {
+                let value = self.value(read, &step.values, &mut evaluator);
+                match (value, found.last_mut()) {
+                    (Some(byte), Some(object)) if read.part.is_some_and(|at| at > 0) => {
+                        let object: &mut InputValue = object;
+                        object.bytes.extend(byte.bytes);
+                    }
+                    (value, _) => found.extend(value),
+                }
+            }
         }
         found
     }
 
     /// The value of a read, if the step comes there.
-    fn value(&self, read: &InputRead, values: &Model) -> Option<InputValue> {
-        let mut evaluator = Evaluator::new();
+    fn value(
+        &self,
+        read: &InputRead,
+        values: &Model,
+        evaluator: &mut Evaluator,
+    ) -> Option<InputValue> {
         evaluator.holds(self.pool, values, read.condition).then_some(())?;
         let bits = evaluator.eval(self.pool, values, read.symbol).to_wide()?.low_u128();
-        let types = &self.program.linked.program.types;
-        let bytes = bits.to_le_bytes().get(..types.size(read.ty)? as usize)?.to_vec();
-        let ty = Some(spelled(types, read.ty));
+        let types = &self.text.program.types;
+        let (size, ty) = match read.part {
+            Some(_) => (1, None),
+            None => (types.size(read.ty)?, Some(spelled(types, read.ty))),
+        };
+        let bytes = bits.to_le_bytes().get(..size as usize)?.to_vec();
         Some(InputValue { function: read.function.clone(), ty, bytes })
     }
 }
 
 /// The answer that two parties give together, and the one that found it.
-fn reconciled(
+pub(super) fn reconciled(
     (answer, engine): (ErrorAnswer, &str),
     explored: Option<Finding>,
 ) -> (ErrorAnswer, &str) {
@@ -204,8 +268,7 @@ fn reconciled(
 }
 
 /// Zero bytes for the parameters of `main`.
-pub(crate) fn arguments(program: &LinkedProgram, main: FuncId) -> Vec<Image> {
-    let program = &program.linked.program;
+pub(crate) fn arguments(program: &Program, main: FuncId) -> Vec<Image> {
     let body = program.functions[main].body.as_ref();
     let params = body.map_or(&[][..], |body| &body.params);
     let size = |local: &LocalId| {

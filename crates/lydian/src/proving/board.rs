@@ -57,13 +57,14 @@ enum Turn {
     Both,
 }
 
-/// What is found, and whose turn it is.
+/// What is found about goals, and whose turn it is.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct Board<K = GoalId> {
     goals: usize,
+    begun: Instant,
     /// Whether certificates are wanted.
     certifies: bool,
-    found: Mutex<BTreeMap<GoalId, Finding>>,
+    found: Mutex<BTreeMap<K, (Finding, Duration)>>,
     turn: Mutex<Turn>,
     turned: Condvar,
     /// Stops the engines.
@@ -72,11 +73,12 @@ pub(super) struct Board {
     exploration: CancelToken,
 }
 
-impl Board {
+impl<K: Copy + Ord> Board<K> {
     /// For so many goals. `alternates` says whether the parties share one thread.
     pub(super) fn new(goals: usize, alternates: bool) -> Self {
         Self {
             goals,
+            begun: Instant::now(),
             certifies: false,
             found: Mutex::default(),
             turn: Mutex::new(if alternates { Turn::Engines } else { Turn::Both }),
@@ -90,11 +92,6 @@ impl Board {
     pub(super) const fn certifying(mut self, wanted: bool) -> Self {
         self.certifies = wanted;
         self
-    }
-
-    /// Whether the exploration has decided a goal.
-    pub(super) fn is_decided(&self, goal: GoalId) -> bool {
-        self.found().get(&goal).is_some_and(Finding::decides)
     }
 
     /// The token that stops the engines.
@@ -114,20 +111,43 @@ impl Board {
     }
 
     /// Notes a finding, unless the goal is decided. Stops the engines where nothing is left.
-    pub(super) fn note(&self, goal: GoalId, finding: Finding) {
+    pub(super) fn note(&self, goal: K, finding: Finding) {
         let mut found = self.found();
-        if found.get(&goal).is_none_or(|known| !known.decides()) {
-            found.insert(goal, finding);
+        if found.get(&goal).is_none_or(|(known, _)| !known.decides()) {
+            found.insert(goal, (finding, self.begun.elapsed()));
         }
-        let relieves = |known: &&Finding| known.relieves_engines(self.certifies);
+        let relieves = |known: &&(Finding, Duration)| known.0.relieves_engines(self.certifies);
         if found.values().filter(relieves).count() == self.goals {
             self.engines.cancel();
         }
     }
 
     /// What was found about a goal.
-    pub(super) fn finding(&self, goal: GoalId) -> Option<Finding> {
-        self.found().get(&goal).cloned()
+    pub(super) fn finding(&self, goal: K) -> Option<Finding> {
+        self.found().get(&goal).map(|(finding, _)| finding.clone())
+    }
+
+    /// When that was found, since the search began.
+    pub(super) fn found_after(&self, goal: K) -> Option<Duration> {
+        self.found().get(&goal).map(|(_, after)| *after)
+    }
+
+    /// Whether a goal is decided.
+    pub(super) fn decides(&self, goal: K) -> bool {
+        self.found().get(&goal).is_some_and(|(finding, _)| finding.decides())
+    }
+
+    /// Lets the exploration work before a round of the engines, if both have one thread together.
+    pub(super) fn give_turn(&self, share: Duration) {
+        let mut turn = self.turn();
+        if *turn == Turn::Both {
+            return;
+        }
+        *turn = Turn::Exploration(Instant::now() + share.saturating_mul(SHARES));
+        self.turned.notify_all();
+        while matches!(*turn, Turn::Exploration(_)) && !self.engines.is_cancelled() {
+            turn = self.wait(turn);
+        }
     }
 
     /// Lets the exploration wait where it is the turn of the engines.
@@ -153,7 +173,7 @@ impl Board {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn found(&self) -> MutexGuard<'_, BTreeMap<GoalId, Finding>> {
+    fn found(&self) -> MutexGuard<'_, BTreeMap<K, (Finding, Duration)>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -164,26 +184,19 @@ impl Board {
 
 impl Companion for Board {
     fn has_decided(&self, goal: GoalId) -> bool {
-        self.found().get(&goal).is_some_and(|found| found.relieves_engines(self.certifies))
+        let found = self.found();
+        found.get(&goal).is_some_and(|(found, _)| found.relieves_engines(self.certifies))
     }
 
     fn take_turn(&self, share: Duration) {
-        let mut turn = self.turn();
-        if *turn == Turn::Both {
-            return;
-        }
-        *turn = Turn::Exploration(Instant::now() + share.saturating_mul(SHARES));
-        self.turned.notify_all();
-        while matches!(*turn, Turn::Exploration(_)) && !self.engines.is_cancelled() {
-            turn = self.wait(turn);
-        }
+        self.give_turn(share);
     }
 }
 
 /// Ends the turns when it is dropped, however its party ended.
-pub(super) struct Party<'b>(pub(super) &'b Board);
+pub(super) struct Party<'b, K: Copy + Ord = GoalId>(pub(super) &'b Board<K>);
 
-impl Drop for Party<'_> {
+impl<K: Copy + Ord> Drop for Party<'_, K> {
     fn drop(&mut self) {
         self.0.end_turns();
     }
@@ -214,7 +227,7 @@ mod tests {
         let goal = GoalId::from_index;
         board.note(goal(0), Finding::Unreachable("all paths end".to_owned()));
         board.note(goal(1), Finding::Reached(Vec::new()));
-        assert!(board.is_decided(goal(0)) && !board.has_decided(goal(0)));
+        assert!(board.decides(goal(0)) && !board.has_decided(goal(0)));
         assert!(board.has_decided(goal(1)) && !board.engines().is_cancelled());
     }
 

@@ -100,7 +100,8 @@ impl<'a> Execution<'a> {
         let types = &program.linked.program.types;
         let mut functions: Vec<InputFunction> = Vec::new();
         let points = encoded.system.points.ids();
-        for InputRead { function, ty, .. } in points.flat_map(|point| &encoded.inputs[point]) {
+        let reads = points.flat_map(|point| &encoded.inputs[point]);
+        for InputRead { function, ty, .. } in reads.filter(|read| read.part.is_none()) {
             if !functions.iter().any(|known| known.name == *function) {
                 functions.push(InputFunction {
                     name: function.clone(),

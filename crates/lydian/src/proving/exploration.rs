@@ -17,13 +17,13 @@ use lydian_ir::test::{ExternalResult, Test};
 use lydian_ir::{
     CType, Callee, Expr, FuncId, GlobalInit, LocalId, Program, Stmt, StmtId, Storage, Target, Type,
 };
-use lydian_objective::{FunctionObjectives, Label, LabelKey, Pred, Site};
+use lydian_objective::{Assumption, FunctionObjectives, Label, LabelKey, Pred, Site};
 use lydian_prove::call_graph::entered_from;
 use lydian_prove::encode::is_error;
 use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::{
-    Config, Cut, Event, FoundTest, LabelRef, LeftLabel, Limits, Pause, Summary, Task, Workers,
+    Config, Cut, Event, FoundTest, LabelRef, Limits, Pause, Summary, Task, Workers,
 };
 
 use super::board::{Board, Finding, Party};
@@ -73,7 +73,7 @@ impl ErrorExploration<'_> {
             return open(&why);
         }
         let objectives = Objectives::new(&program, &self.goals);
-        let spec = InputSpec::new(&program, settings());
+        let spec = InputSpec::new(&program, settings(MAIN));
         let waiting = board.clone();
         let config = config(Pause::new(move || waiting.await_exploration()));
         let task = Task {
@@ -95,10 +95,14 @@ impl ErrorExploration<'_> {
         board.await_exploration();
         match task.run_among(&Workers::new(self.workers, &solver), &mut sink) {
             Ok(summary) => {
-                let beyond = self.assumption(&program, &reachable, &summary);
+                let left_out = self.program.left_out.first().map(String::as_str);
+                let beyond = assumption(&program, left_out, &reachable, &summary);
                 for left in &summary.left {
                     if let Some(goal) = objectives.goals.get(&left.label) {
-                        board.note(*goal, conclusion(&summary, left, beyond.as_deref()));
+                        board.note(
+                            *goal,
+                            conclusion(&summary, (&left.reasons, &left.bounds), beyond.as_deref()),
+                        );
                     }
                 }
             }
@@ -120,40 +124,45 @@ impl ErrorExploration<'_> {
             board.note(*goal, finding);
         }
     }
-
-    /// An assumption of the exploration that the rules of proofs do not have.
-    fn assumption(
-        &self,
-        program: &Program,
-        reachable: &BTreeSet<FuncId>,
-        summary: &Summary,
-    ) -> Option<String> {
-        if let Some(function) = self.program.left_out.first() {
-            return Some(format!("`{function}` uses a construct that is not supported"));
-        }
-        if let Some(assumption) = summary.assumptions.iter().chain(&summary.bounds).next() {
-            return Some(assumption.sentence.clone());
-        }
-        let mut outside = reachable.iter().map(|function| &program.functions[*function]);
-        let unknown = outside.find(|function| {
-            function.body.is_none()
-                && !writes_nothing(&function.name)
-                && !is_error(function)
-                && model_of(&program.types, &function.name, function.ty).is_none()
-        });
-        unknown.map(|function| format!("nothing is known of `{}`", function.name))
-    }
 }
 
-/// The result for a label that no test covers.
-fn conclusion(summary: &Summary, left: &LeftLabel, beyond: Option<&str>) -> Finding {
-    if let Some(cut) = left.reasons.first() {
+/// An assumption of the exploration that the rules of proofs do not have.
+pub(super) fn assumption(
+    program: &Program,
+    left_out: Option<&str>,
+    reachable: &BTreeSet<FuncId>,
+    summary: &Summary,
+) -> Option<String> {
+    if let Some(function) = left_out {
+        return Some(format!("`{function}` uses a construct that is not supported"));
+    }
+    if let Some(assumption) = summary.assumptions.iter().chain(&summary.bounds).next() {
+        return Some(assumption.sentence.clone());
+    }
+    let mut outside = reachable.iter().map(|function| &program.functions[*function]);
+    let unknown = outside.find(|function| {
+        function.body.is_none()
+            && !writes_nothing(&function.name)
+            && !is_error(function)
+            && model_of(&program.types, &function.name, function.ty).is_none()
+    });
+    unknown.map(|function| format!("nothing is known of `{}`", function.name))
+}
+
+/// The result for an objective that no test covers, by the cuts before it and the bounds on inputs that it
+/// meets.
+pub(super) fn conclusion(
+    summary: &Summary,
+    (reasons, bounds): (&[Cut], &[Assumption]),
+    beyond: Option<&str>,
+) -> Finding {
+    if let Some(cut) = reasons.first() {
         return Finding::Open(match cut {
             Cut::Stopped(_) => "out of time".to_owned(),
             other => other.to_string(),
         });
     }
-    let assumption = left.bounds.first().map(|bound| bound.sentence.as_str()).or(beyond);
+    let assumption = bounds.first().map(|bound| bound.sentence.as_str()).or(beyond);
     match assumption {
         Some(assumption) => Finding::Open(format!("it is not reached if {assumption}")),
         None => Finding::Unreachable(match summary.path_count() {
@@ -209,7 +218,7 @@ impl Objectives {
 
 /// Leaves functions of the library without a body that are errors or have models: runs end at the former,
 /// and the latter are followed by their models. An error function of the program may return.
-fn drop_bodies(program: &mut Program) {
+pub(super) fn drop_bodies(program: &mut Program) {
     let Program { functions, types, .. } = program;
     for (_, function) in functions.iter_mut() {
         let is_modelled = || model_of(types, &function.name, function.ty).is_some();
@@ -219,15 +228,15 @@ fn drop_bodies(program: &mut Program) {
     }
 }
 
-/// Variables have their initial values where `main` begins.
-fn settings() -> Settings {
+/// Variables have their initial values where the program begins.
+pub(super) fn settings(entry: &str) -> Settings {
     let mut settings = Settings::default();
-    settings.function.entry(MAIN.to_owned()).or_default().globals.get_or_insert_default();
+    settings.function.entry(entry.to_owned()).or_default().globals.get_or_insert_default();
     settings
 }
 
 /// Without bounds other than those of time and memory, which would leave out paths.
-fn config(pause: Pause) -> Config {
+pub(super) fn config(pause: Pause) -> Config {
     let half = lydian_base::memory::available().map_or(MOST_MEMORY, |bytes| bytes / 2);
     let limits = Limits {
         query_time: Some(QUESTION),
@@ -250,7 +259,7 @@ fn config(pause: Pause) -> Config {
 }
 
 /// Why a program is not explored.
-fn unsupported(program: &Program, reachable: &BTreeSet<FuncId>) -> Option<String> {
+pub(super) fn unsupported(program: &Program, reachable: &BTreeSet<FuncId>) -> Option<String> {
     if !program.startup.is_empty() {
         return Some("code that runs before `main` is not explored".to_owned());
     }
@@ -284,7 +293,7 @@ fn keeps_pointers(program: &Program, function: FuncId) -> bool {
 }
 
 /// The values that a test gives to calls of functions, in order.
-fn inputs(program: &Program, test: &Test) -> Vec<InputValue> {
+pub(super) fn inputs(program: &Program, test: &Test) -> Vec<InputValue> {
     let is_allocation = |name: &str| {
         let model = model_named(name);
         model.is_some_and(|model| matches!(model.function, LibFn::Allocation(_)))

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use lydian_ir::beginnings::Beginning;
 
-use super::{ErrorAnswer, ErrorProof, InputValue, Proofs};
+use super::{ErrorAnswer, InputValue, Proofs};
 
 /// A counterexample as a C file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,9 @@ pub struct NativeTest {
     /// The text.
     pub text: String,
 }
+
+/// KLEE's function that fills an object with an input.
+const MAKE_SYMBOLIC: &str = "klee_make_symbolic";
 
 /// The functions that tests define where the program does not, with their definitions.
 const DEFINITIONS: [(&str, &str); 4] = [
@@ -43,34 +46,45 @@ impl Proofs {
                 0 => format!("{same}.c"),
                 _ => format!("{same}-{}.c", count + 1),
             };
-            tests.push(NativeTest { file, text: self.text(error, inputs) });
+            let place =
+                error.place.as_ref().map_or_else(|| error.function.clone(), ToString::to_string);
+            tests.push(NativeTest { file, text: program_text(&[place], inputs, &self.undefined) });
         }
         tests
     }
+}
 
-    fn text(&self, error: &ErrorProof, inputs: &[InputValue]) -> String {
-        let place =
-            error.place.as_ref().map_or_else(|| error.function.clone(), ToString::to_string);
-        let mut text =
-            format!("/* Inputs that lead to {place}. Link this file with the program. */\n");
-        for (begins, value) in inputs.iter().filter_map(beginning) {
-            let Beginning { function, variable } = begins;
-            let _ = writeln!(text, "/* `{variable}` in `{function}` has to begin as {value}. */");
-        }
-        text += "#include <stdlib.h>\n#include <string.h>\n";
-        for name in &self.undefined {
-            let known = DEFINITIONS.iter().find(|(known, _)| known == name);
-            known.into_iter().for_each(|(_, definition)| _ = writeln!(text, "\n{definition}"));
-        }
-        let mut functions: Vec<&str> = Vec::new();
-        for input in inputs.iter().filter(|input| beginning(input).is_none()) {
-            if !functions.contains(&input.function.as_str()) {
-                functions.push(&input.function);
-            }
-        }
-        functions.iter().for_each(|function| add_function(&mut text, function, inputs));
-        text
+/// The text of a file that gives a program inputs which lead to some places.
+pub(super) fn program_text(
+    places: &[String],
+    inputs: &[InputValue],
+    undefined: &[String],
+) -> String {
+    let places: Vec<String> = places.iter().map(|place| place.replace("*/", "* /")).collect();
+    let mut text = match &places[..] {
+        [place] => format!("/* Inputs that lead to {place}. Link this file with the program. */\n"),
+        _ => format!(
+            "/* Inputs that lead to these places. Link this file with the program.\n   {} */\n",
+            places.join("\n   ")
+        ),
+    };
+    for (begins, value) in inputs.iter().filter_map(beginning) {
+        let Beginning { function, variable } = begins;
+        let _ = writeln!(text, "/* `{variable}` in `{function}` has to begin as {value}. */");
     }
+    text += "#include <stdlib.h>\n#include <string.h>\n";
+    for name in undefined {
+        let known = DEFINITIONS.iter().find(|(known, _)| known == name);
+        known.into_iter().for_each(|(_, definition)| _ = writeln!(text, "\n{definition}"));
+    }
+    let mut functions: Vec<&str> = Vec::new();
+    for input in inputs.iter().filter(|input| beginning(input).is_none()) {
+        if !functions.contains(&input.function.as_str()) {
+            functions.push(&input.function);
+        }
+    }
+    functions.iter().for_each(|function| add_function(&mut text, function, inputs));
+    text
 }
 
 /// The variable that an input is the first value of, and the value as text.
@@ -78,9 +92,34 @@ fn beginning(input: &InputValue) -> Option<(Beginning<'_>, String)> {
     Some((Beginning::of_name(&input.function)?, input.number()))
 }
 
+/// Defines the function that fills objects with inputs.
+fn add_filler(text: &mut String, own: &[&InputValue]) {
+    for (at, input) in own.iter().enumerate() {
+        let bytes: Vec<String> = input.bytes.iter().map(|byte| format!("0x{byte:02x}")).collect();
+        let _ = writeln!(
+            text,
+            "\nstatic const unsigned char object_{at}[] = {{ {}, 0 }};",
+            bytes.join(", ")
+        );
+    }
+    let objects: Vec<String> = (0..own.len()).map(|at| format!("object_{at}")).collect();
+    let _ = write!(
+        text,
+        "\nvoid {MAKE_SYMBOLIC}(void *object, unsigned long size, const char *name)\n{{\n    \
+         static const unsigned char *const objects[] = {{ {} }};\n    \
+         static unsigned long next;\n    (void)name;\n    \
+         if (next < sizeof objects / sizeof objects[0])\n        \
+         memcpy(object, objects[next++], size);\n}}\n",
+        objects.join(", ")
+    );
+}
+
 /// Defines a function that gives inputs.
 fn add_function(text: &mut String, function: &str, inputs: &[InputValue]) {
     let own: Vec<_> = inputs.iter().filter(|input| input.function == function).collect();
+    if function == MAKE_SYMBOLIC {
+        return add_filler(text, &own);
+    }
     let Some(ty) = own.first().and_then(|input| input.ty.as_deref()) else { return };
     if ty == "void" {
         let _ = writeln!(text, "\nvoid {function}() {{}}");

@@ -160,7 +160,7 @@ impl Outside<'_> {
     fn reachable(&self, error: &mut ErrorProof, tool: &str, inputs: &[InputValue]) -> Conclusion {
         let test = Test {
             externals: inputs.iter().map(external).collect(),
-            ..Test::calling(MAIN, arguments(self.program, self.main))
+            ..Test::calling(MAIN, arguments(&self.program.linked.program, self.main))
         };
         let confirmed = confirm(&self.program.linked.program, &test, error.call);
         match (&error.answer, confirmed) {

@@ -20,7 +20,7 @@ pub(super) fn calls(
     let program = &linked.linked.program;
     let test = Test {
         externals: inputs.iter().map(external).collect(),
-        ..Test::calling(&program.functions[main].name, zero_arguments(linked, main))
+        ..Test::calling(&program.functions[main].name, zero_arguments(program, main))
     };
     let mut watch = Calls { program, all: Vec::new() };
     let options = Options { max_steps: MOST_STEPS, ..Options::default() };

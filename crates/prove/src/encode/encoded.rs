@@ -73,8 +73,11 @@ pub struct InputRead {
     pub condition: Term,
     /// The function.
     pub function: String,
-    /// The C type of the value.
+    /// The C type of the value; of the byte of an object, that of the object's address.
     pub ty: CTypeId,
+    /// For an object that a call fills: the place of the byte that this is. The bytes of one object
+    /// follow one another.
+    pub part: Option<u64>,
     /// What the call may have written, if it is none of a function that only gives inputs.
     pub writes: Option<CallWrites>,
 }

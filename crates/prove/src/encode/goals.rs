@@ -62,13 +62,15 @@ impl<'a> GoalTable<'a> {
     /// The labels and sequences that are goals.
     fn labels_and_sequences(&self) -> Vec<GoalMeaning> {
         let asked = self.asked;
-        let labels = asked.labels.into_iter().flat_map(|of| {
-            let chosen = of.labels.ids().filter(move |label| asked.has_label(*label));
-            chosen.map(|label| GoalMeaning::Label { function: of.function, label })
+        let labels = asked.labels.iter().flat_map(|of| {
+            let function = of.function;
+            let chosen = of.labels.ids().filter(move |label| asked.has_label((function, *label)));
+            chosen.map(move |label| GoalMeaning::Label { function, label })
         });
-        let sequences = asked.sequences.into_iter().flat_map(|of| {
-            let chosen = of.sequences.ids().filter(move |id| asked.has_sequence(*id));
-            chosen.map(|sequence| GoalMeaning::Sequence { function: of.function, sequence })
+        let sequences = asked.sequences.iter().flat_map(|of| {
+            let function = of.function;
+            let chosen = of.sequences.ids().filter(move |id| asked.has_sequence((function, *id)));
+            chosen.map(move |sequence| GoalMeaning::Sequence { function, sequence })
         });
         labels.chain(sequences).collect()
     }
@@ -116,13 +118,23 @@ impl<'a> GoalTable<'a> {
         inputs: usize,
     ) {
         let mut reached = self.errors_of(functions);
-        reached.extend(self.labels_and_sequences().into_iter().filter(|meaning| match meaning {
-            GoalMeaning::Label { function, .. } | GoalMeaning::Sequence { function, .. } => {
-                functions.contains(function)
+        let labels = self.labels_and_sequences().into_iter();
+        reached.extend(labels.filter(|meaning| self.is_inside(*meaning, functions)));
+        reached.into_iter().for_each(|meaning| self.hit(pool, meaning, condition, inputs));
+    }
+
+    /// Whether some functions have a label that a goal is or is made of.
+    fn is_inside(&self, meaning: GoalMeaning, functions: &BTreeSet<FuncId>) -> bool {
+        match meaning {
+            GoalMeaning::Label { function, .. } => functions.contains(&function),
+            GoalMeaning::Sequence { function, sequence } => {
+                let of = self.asked.sequences.iter().find(|of| of.function == function);
+                let mut atoms = of.iter().flat_map(|of| &of.sequences[sequence].atoms);
+                functions.contains(&function)
+                    || atoms.any(|atom| functions.contains(&atom.function))
             }
             GoalMeaning::Error { .. } => false,
-        }));
-        reached.into_iter().for_each(|meaning| self.hit(pool, meaning, condition, inputs));
+        }
     }
 }
 

@@ -147,7 +147,7 @@ impl<'a> Inlined<'a> {
             recursive: BTreeSet::new(),
             summaries: BTreeMap::new(),
         };
-        if is_whole && request.goals.labels.is_none() && request.goals.sequences.is_none() {
+        if is_whole && request.goals.objectives().is_empty() {
             inliner.recursive = recursive_functions(program, &roots);
             inliner.recursive.retain(|function| !opaque.contains(function));
         }
@@ -230,9 +230,7 @@ impl<'a> Inliner<'a, '_> {
         call: Option<CallSite>,
         name: String,
     ) -> InstanceId {
-        let goals = &self.request.goals;
-        let labels = goals.labels.or(goals.sequences);
-        let labels = labels.filter(|labels| labels.function == function);
+        let labels = self.request.goals.of(function);
         let exprs = labels.map_or(&body.exprs, |labels| &labels.exprs);
         let id = self.instances.next_id();
         let first = self.nodes.next_id();

@@ -165,6 +165,7 @@ impl Machine<'_, '_> {
     ) {
         let condition = state.guard(pool);
         let function = function.to_owned();
-        self.reads.push(InputRead { symbol, condition, function, ty, writes: None });
+        let (writes, part) = (None, None);
+        self.reads.push(InputRead { symbol, condition, function, ty, part, writes });
     }
 }

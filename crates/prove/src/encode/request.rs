@@ -47,31 +47,42 @@ pub struct Goals<'a> {
     /// Whether each call of an error function is a goal: `reach_error`, `__VERIFIER_error`, a failed
     /// `assert`.
     pub errors: bool,
-    /// The labels of one function, each of which is a goal, in every activation of the function.
-    pub labels: Option<&'a FunctionObjectives>,
-    /// The sequences of one function, each of which is a goal. If there are both, it is one function's.
-    pub sequences: Option<&'a FunctionObjectives>,
+    /// The labels of these functions, each of which is a goal, in every activation of its function.
+    pub labels: &'a [FunctionObjectives],
+    /// The sequences of these functions, each of which is a goal. If there are both, they are of the same
+    /// functions. Labels of other functions that a sequence names count as covered at any time.
+    pub sequences: &'a [FunctionObjectives],
     /// The labels and sequences among these that are goals; all if there is no choice.
     pub choice: Option<&'a GoalChoice>,
 }
 
-/// A choice of the labels and sequences of a function.
+/// A choice of labels and sequences.
 #[derive(Clone, Debug, Default)]
 pub struct GoalChoice {
     /// The labels that are goals.
-    pub labels: BTreeSet<LabelId>,
+    pub labels: BTreeSet<(FuncId, LabelId)>,
     /// The sequences that are goals.
-    pub sequences: BTreeSet<SequenceId>,
+    pub sequences: BTreeSet<(FuncId, SequenceId)>,
 }
 
-impl Goals<'_> {
+impl<'a> Goals<'a> {
+    /// The functions with labels or sequences that are goals.
+    pub(crate) const fn objectives(&self) -> &'a [FunctionObjectives] {
+        if self.labels.is_empty() { self.sequences } else { self.labels }
+    }
+
+    /// The objectives of a function, if some are goals.
+    pub(crate) fn of(&self, function: FuncId) -> Option<&'a FunctionObjectives> {
+        self.objectives().iter().find(|objectives| objectives.function == function)
+    }
+
     /// Whether a label is a goal, if labels are.
-    pub(crate) fn has_label(&self, label: LabelId) -> bool {
+    pub(crate) fn has_label(&self, label: (FuncId, LabelId)) -> bool {
         self.choice.is_none_or(|choice| choice.labels.contains(&label))
     }
 
     /// Whether a sequence is a goal, if sequences are.
-    pub(crate) fn has_sequence(&self, sequence: SequenceId) -> bool {
+    pub(crate) fn has_sequence(&self, sequence: (FuncId, SequenceId)) -> bool {
         self.choice.is_none_or(|choice| choice.sequences.contains(&sequence))
     }
 }

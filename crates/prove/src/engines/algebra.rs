@@ -161,10 +161,11 @@ mod tests {
             let mut has_model = |pool: &mut TermPool, all: &[Term]| {
                 let all = pool.and_all(all.iter().copied());
                 (0..4096u64).any(|bits| {
-                let value = |at: usize| Value::from_u64(Sort::BitVec(4), bits >> (4 * at));
-                let values = symbols.iter().enumerate().map(|(at, symbol)| (*symbol, value(at)));
-                let model = Model::from_values(values.collect());
-                evaluator.holds(pool, &model, all)
+                    let value = |at: usize| Value::from_u64(Sort::BitVec(4), bits >> (4 * at));
+                    let values =
+                        symbols.iter().enumerate().map(|(at, symbol)| (*symbol, value(at)));
+                    let model = Model::from_values(values.collect());
+                    evaluator.holds(pool, &model, all)
                 })
             };
             possible += usize::from(!has_model(make.pool, &query));

@@ -115,9 +115,22 @@ impl Certificate {
         solver: &mut dyn Solver,
         limits: &Limits,
     ) -> Result<(), Flaw> {
+        self.check_together(pool, system, &[goal], solver, limits)
+    }
+
+    /// The same for goals that have one argument together: none of them is reached. An argument for each
+    /// of some goals, by the same depth, is one for all of them with the invariants of all.
+    pub fn check_together(
+        &self,
+        pool: &mut TermPool,
+        system: &System,
+        goals: &[GoalId],
+        solver: &mut dyn Solver,
+        limits: &Limits,
+    ) -> Result<(), Flaw> {
         let most = limits.time.unwrap_or(MOST_TIME);
         let mut queries = Queries::new(pool, solver, limits, most);
-        let mut check = Check { certificate: self, system, goal, queries: &mut queries };
+        let mut check = Check { certificate: self, system, goals, queries: &mut queries };
         check.form()?;
         check.initiation()?;
         for transition in &system.transitions {
@@ -131,11 +144,11 @@ impl Certificate {
     }
 }
 
-/// The check of one certificate.
+/// The check of one certificate, for goals that are not reached.
 struct Check<'c, 'q> {
     certificate: &'c Certificate,
     system: &'c System,
-    goal: GoalId,
+    goals: &'c [GoalId],
     queries: &'c mut Queries<'q>,
 }
 
@@ -259,7 +272,7 @@ impl Check<'_, '_> {
         let narrowed = self.narrowed();
         let mut unrolling = Unrolling::from_entry(self.queries, &narrowed);
         for depth in 0..self.certificate.depth as usize {
-            let reached = unrolling.goal(self.queries.pool, depth, self.goal);
+            let reached = self.reached(&mut unrolling, depth);
             let mut query = unrolling.assumed().to_vec();
             query.push(reached);
             self.refuse(&query, || format!("no run of {depth} transitions reaches the goal"))?;
@@ -288,20 +301,29 @@ impl Check<'_, '_> {
                 possible.push(transition.clone());
             }
         }
-        let approaches = &system.goals[self.goal].approaches;
-        let ends = approaches.iter().map(|approach| approach.from).collect();
+        let approaches = self.goals.iter().flat_map(|goal| &system.goals[*goal].approaches);
+        let ends = approaches.map(|approach| approach.from).collect();
         let near = leading_to(&possible, ends);
         possible.retain(|transition| near.contains(&transition.to));
         system.transitions = possible;
         system
     }
 
+    /// Whether one of the goals is reached from a layer.
+    fn reached(&mut self, unrolling: &mut Unrolling<'_>, layer: usize) -> Term {
+        let goals = self.goals.iter();
+        let ways: Vec<Term> =
+            goals.map(|goal| unrolling.goal(self.queries.pool, layer, *goal)).collect();
+        self.queries.pool.or_all(ways)
+    }
+
     /// The last of so many states does not reach the goal.
     fn step(&mut self) -> Result<(), Flaw> {
-        let approaches = &self.system.goals[self.goal].approaches;
+        let (system, goals) = (self.system, self.goals);
         if self.certificate.depth == 1 {
             // The same as below, point by point.
-            for approach in approaches.iter().filter(|way| way.from != self.system.entry) {
+            let approaches = goals.iter().flat_map(|goal| &system.goals[*goal].approaches);
+            for approach in approaches.filter(|way| way.from != system.entry) {
                 let mut query = self.known(approach.from);
                 query.push(approach.condition);
                 self.refuse(&query, || "the invariants exclude the goal".to_owned())?;
@@ -312,12 +334,12 @@ impl Check<'_, '_> {
         let mut window = Unrolling::from_anywhere(self.queries, self.system, invariants);
         let mut query = Vec::new();
         for depth in 1..self.certificate.depth as usize {
-            let reached = window.goal(self.queries.pool, depth - 1, self.goal);
+            let reached = self.reached(&mut window, depth - 1);
             query.push(self.queries.pool.not(reached));
             window.extend(self.queries.pool);
         }
         let last = window.depth();
-        query.push(window.goal(self.queries.pool, last, self.goal));
+        query.push(self.reached(&mut window, last));
         query.extend(window.assumed());
         self.refuse(&query, || "the induction step".to_owned())
     }

@@ -13,4 +13,7 @@ pub trait Companion: Debug + Send + Sync {
     /// Lets it work before a round of the engines, each of which has shares of this time. It returns at
     /// once if the other party has a thread of its own.
     fn take_turn(&self, share: Duration);
+
+    /// Is told that the engines have decided a goal.
+    fn note_decided(&self, _goal: GoalId) {}
 }

@@ -224,6 +224,7 @@ impl<'s> Session<'s> {
 
     fn note(&mut self, goal: GoalId, decision: Decision, engine: &'static str) {
         let verdict = Verdict { goal: self.goals[goal.index()], decision, engine };
+        self.companion.iter().for_each(|companion| companion.note_decided(verdict.goal));
         self.decided[goal.index()] = Some(verdict);
     }
 

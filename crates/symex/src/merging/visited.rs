@@ -1,8 +1,8 @@
 //! Paths that go on as another path does.
 //!
 //! A path comes to the head of a loop with registers, memory and facts. What it does from there follows
-//! from the registers that are read before they are set, the objects that are alive, and those facts
-//! that share symbols with them, directly or through other facts. The other facts are about inputs
+//! from the registers that are read before they are set, the objects that are alive, the sequences
+//! of labels that are under way, and those facts that share symbols with them, directly or through other facts. The other facts are about inputs
 //! that nothing depends on any more, and some input meets them. The same is true of facts that some values of
 //! such inputs meet, whatever the others are. Symbols of later inputs are new on either path. So where all of these are the same as they were on another path, this path reaches no
 //! label that the other, which is followed, does not reach. It is finished, and nothing is cut off.
@@ -109,6 +109,7 @@ fn key(machine: &mut Machine<'_, '_>, analyses: &Analyses, state: &State) -> Opt
         }
     }
     key.add_memory(&state.memory)?;
+    key.add_sequences(state)?;
     key.add_facts(&mut machine.pool, &state.path.facts, &state.model);
     Some(key.number())
 }
@@ -245,6 +246,23 @@ impl Key {
                 Background::Lazy { .. } => return None,
             }
         }
+        Some(())
+    }
+
+    /// Adds the sequences of labels that are under way; `None` where one has values. An activation is
+    /// named by its place among the open calls.
+    fn add_sequences(&mut self, state: &State) -> Option<()> {
+        let mut begun = Vec::new();
+        for one in state.notes.goals.underway.0.iter() {
+            if !one.bound.is_empty() || one.cells.is_some() {
+                return None;
+            }
+            let depth = state.frames.iter().position(|frame| frame.serial == one.activation);
+            begun.push((one.wait, depth, one.cond, one.entered));
+            self.terms.push(one.cond);
+        }
+        begun.sort_unstable();
+        self.add(&begun);
         Some(())
     }
 

@@ -102,7 +102,7 @@ impl UnderTest {
                 covered.entry(GoalMeaning::Label { function, label: *label }).or_insert(test);
             }
         }
-        let goals = Goals { labels: Some(&self.labels), ..Goals::default() };
+        let goals = Goals { labels: std::slice::from_ref(&self.labels), ..Goals::default() };
         self.compare(goals, &covered, by, to);
     }
 
@@ -119,7 +119,7 @@ impl UnderTest {
                 }
             }
         }
-        let goals = Goals { sequences: Some(&self.sequences), ..Goals::default() };
+        let goals = Goals { sequences: std::slice::from_ref(&self.sequences), ..Goals::default() };
         self.compare(goals, &covered, by, to);
     }
 

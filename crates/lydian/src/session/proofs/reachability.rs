@@ -287,8 +287,8 @@ impl Session<'_, '_> {
             whole: self.project.entry().is_some(),
             goals: Goals {
                 errors: false,
-                labels: Some(&asked.objectives),
-                sequences: Some(&asked.objectives),
+                labels: std::slice::from_ref(&asked.objectives),
+                sequences: std::slice::from_ref(&asked.objectives),
                 choice: Some(&asked.goals),
             },
             semantics: semantics(config),
@@ -327,17 +327,19 @@ impl Asked {
     fn new(objectives: &FunctionObjectives, left: &[Goal], vectors: Vec<Label>) -> Self {
         let mut objectives = objectives.clone();
         let mut goals = GoalChoice::default();
-        goals.labels.extend(implied_verdicts::labels_of(&objectives, left));
+        let function = objectives.function;
+        let labels = implied_verdicts::labels_of(&objectives, left);
+        goals.labels.extend(labels.into_iter().map(|label| (function, label)));
         for goal in left {
             let Goal::Hyper(_, hyper) = goal else { continue };
             objectives.hypers[*hyper].hyper.for_each_part(&mut |part| {
                 if let Part::Sequence(id) = part {
-                    goals.sequences.insert(id);
+                    goals.sequences.insert((function, id));
                 }
             });
         }
         for vector in vectors {
-            goals.labels.insert(objectives.labels.push(vector));
+            goals.labels.insert((function, objectives.labels.push(vector)));
         }
         Self { objectives, goals }
     }

@@ -12,7 +12,8 @@ use lydian_eval::{EventReader, Kleene, eval_pred};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{
-    BlockId, Body, BranchOrigin, ConditionId, DecisionId, Edge, ExprId, MarkKind, Stmt, StmtId,
+    BlockId, Body, BranchOrigin, ConditionId, DecisionId, Edge, ExprId, FuncId, MarkKind, Stmt,
+    StmtId,
 };
 use lydian_objective::{FunctionObjectives, LabelId, Site};
 use lydian_smt::{Sort, Term, TermPool};
@@ -48,31 +49,44 @@ pub(crate) enum Moment {
 /// A mutant of a condition.
 type Mutant = (ConditionId, ExprId);
 
-/// The labels of a function by the moments at which they are asked.
+/// The labels of functions by the moments at which they are asked.
 #[derive(Debug, Default)]
 pub(crate) struct LabelSites<'a> {
-    objectives: Option<&'a FunctionObjectives>,
-    at: BTreeMap<Moment, Vec<LabelId>>,
+    objectives: BTreeMap<FuncId, &'a FunctionObjectives>,
+    at: BTreeMap<(FuncId, Moment), Vec<LabelId>>,
+    /// The functions with labels at the start of the run.
+    at_start: Vec<FuncId>,
     /// The mutants that the labels of each decision ask for.
-    mutants: BTreeMap<DecisionId, Vec<Mutant>>,
+    mutants: BTreeMap<FuncId, BTreeMap<DecisionId, Vec<Mutant>>>,
 }
 
 impl<'a> LabelSites<'a> {
     /// The events of decisions are kept for sequences, too.
     pub(crate) fn new(inlined: &Inlined<'a>, goals: Goals<'a>) -> Self {
-        let objectives = goals.labels.or(goals.sequences);
-        let mut sites = Self { objectives, ..Self::default() };
-        let Some(objectives) = objectives else { return sites };
-        let function = &inlined.program.functions[objectives.function];
-        let Some(body) = &function.body else { return sites };
+        let mut sites = Self::default();
+        for objectives in goals.objectives() {
+            let function = &inlined.program.functions[objectives.function];
+            if let Some(body) = &function.body {
+                sites.add(goals, objectives, body);
+            }
+        }
+        let started = sites.at.keys().filter(|(_, moment)| *moment == Moment::Start);
+        sites.at_start = started.map(|(function, _)| *function).collect();
+        sites
+    }
+
+    fn add(&mut self, goals: Goals<'a>, objectives: &'a FunctionObjectives, body: &Body) {
+        let function = objectives.function;
+        self.objectives.insert(function, objectives);
         for (id, label) in objectives.labels.iter() {
-            let is_goal = goals.labels.is_some() && goals.has_label(id);
+            let is_goal = !goals.labels.is_empty() && goals.has_label((function, id));
             let asked = is_goal.then(|| moments(body, label.site));
             for moment in asked.into_iter().flatten() {
-                sites.at.entry(moment).or_default().push(id);
+                self.at.entry((function, moment)).or_default().push(id);
             }
             if let Site::Decision(decision) = label.site {
-                let mutants = sites.mutants.entry(decision).or_default();
+                let of_function = self.mutants.entry(function).or_default();
+                let mutants = of_function.entry(decision).or_default();
                 label.pred.for_each_mutant(&mut |condition, expr| {
                     if !mutants.contains(&(condition, expr)) {
                         mutants.push((condition, expr));
@@ -80,22 +94,23 @@ impl<'a> LabelSites<'a> {
                 });
             }
         }
-        sites
     }
 
-    /// Whether an instance is of the function that has the labels.
-    fn concerns(&self, inlined: &Inlined<'_>, instance: InstanceId) -> bool {
-        let function = inlined.instances[instance].function;
-        self.objectives.is_some_and(|objectives| objectives.function == function)
+    /// The mutants of a decision of an instance's function, if its labels ask for events of it.
+    fn mutants_of(
+        &self,
+        inlined: &Inlined<'_>,
+        instance: InstanceId,
+        decision: DecisionId,
+    ) -> Option<&[Mutant]> {
+        let of_function = self.mutants.get(&inlined.instances[instance].function)?;
+        of_function.get(&decision).map(Vec::as_slice)
     }
 
     /// Makes the slots that events of decisions are kept in.
     pub(crate) fn add_slots(&self, inlined: &Inlined<'_>, slots: &mut Slots) {
         for (id, instance) in inlined.instances.iter() {
-            if !self.concerns(inlined, id) {
-                continue;
-            }
-            for (decision, mutants) in &self.mutants {
+            for (decision, mutants) in self.mutants.get(&instance.function).into_iter().flatten() {
                 let name = format!("{}::{decision}", instance.name);
                 for condition in instance.body.decisions[*decision].conditions.ids() {
                     let reached = SlotKind::Reached(id, *decision, condition);
@@ -122,7 +137,7 @@ impl<'a> LabelSites<'a> {
         let conditions = &body.decisions[decision].conditions;
         let reached = conditions.ids().map(|c| SlotKind::Reached(instance, decision, c));
         let values = conditions.ids().map(|c| SlotKind::Value(instance, decision, c));
-        let count = 2 * self.mutants.get(&decision).map_or(0, Vec::len);
+        let count = 2 * self.mutants_of(inlined, instance, decision).map_or(0, <[_]>::len);
         let mutants = (0..count).map(|at| SlotKind::Mutant(instance, decision, at));
         reached.chain(values).chain(mutants).filter_map(|kind| slots.of(kind)).collect()
     }
@@ -131,13 +146,11 @@ impl<'a> LabelSites<'a> {
     pub(crate) fn notes(&self, (inlined, slots): (&Inlined<'_>, &Slots), node: NodeId) -> Notes {
         let mut notes = Notes::default();
         let content = &inlined.nodes[node];
-        let (Some(objectives), true) = (self.objectives, self.concerns(inlined, content.instance))
-        else {
-            return notes;
-        };
+        let function = inlined.instances[content.instance].function;
+        let Some(objectives) = self.objectives.get(&function) else { return notes };
         let body = inlined.instances[content.instance].body;
         for moment in moments_of(inlined, node) {
-            for label in self.at.get(&moment).into_iter().flatten() {
+            for label in self.at.get(&(function, moment)).into_iter().flatten() {
                 let label = &objectives.labels[*label];
                 label.pred.for_each_expr(&mut |expr| notes.exprs.push(expr));
             }
@@ -151,7 +164,8 @@ impl<'a> LabelSites<'a> {
         let Some(Terminator::Branch { origin: Some(origin), .. }) = inlined.terminator(node) else {
             return notes;
         };
-        let Some(mutants) = self.mutants.get(&origin.decision) else { return notes };
+        let mutants = self.mutants_of(inlined, content.instance, origin.decision);
+        let Some(mutants) = mutants else { return notes };
         notes.exprs.extend(mutants.iter().map(|(_, expr)| *expr));
         let conditions = body.decisions[origin.decision].conditions.values();
         notes.exprs.extend(conditions.filter_map(|condition| condition.unreached.expr()));
@@ -237,19 +251,19 @@ impl<'s, 'a> Machine<'s, 'a> {
         branch: Option<Taken>,
     ) {
         self.sequences_at(pool, state, (instance, moment), branch);
-        let Some(objectives) = self.sites.objectives else { return };
-        let concerns = self.sites.concerns(self.analysed.inlined, instance);
-        if !concerns && moment != Moment::Start {
-            return;
-        }
         let sites: &'s LabelSites<'a> = self.sites;
-        for label in sites.at.get(&moment).into_iter().flatten() {
-            let covered = self.label_truth(pool, state, (instance, moment), (*label, branch));
-            let mut there = state.clone();
-            there.assume(pool, covered);
-            let condition = there.guard(pool);
-            let meaning = GoalMeaning::Label { function: objectives.function, label: *label };
-            self.goals.hit(pool, meaning, condition, self.reads.len());
+        let own = [self.analysed.inlined.instances[instance].function];
+        let functions = if moment == Moment::Start { &sites.at_start } else { &own[..] };
+        for function in functions.iter().copied() {
+            for label in sites.at.get(&(function, moment)).into_iter().flatten() {
+                let asked = ((function, *label), branch);
+                let covered = self.label_truth(pool, state, (instance, moment), asked);
+                let mut there = state.clone();
+                there.assume(pool, covered);
+                let condition = there.guard(pool);
+                let meaning = GoalMeaning::Label { function, label: *label };
+                self.goals.hit(pool, meaning, condition, self.reads.len());
+            }
         }
     }
 
@@ -259,10 +273,11 @@ impl<'s, 'a> Machine<'s, 'a> {
         pool: &mut TermPool,
         state: &mut State,
         (instance, moment): (InstanceId, Moment),
-        (label, branch): (LabelId, Option<Taken>),
+        ((function, label), branch): ((FuncId, LabelId), Option<Taken>),
     ) -> Term {
-        let objectives = self.request.goals.labels.or(self.request.goals.sequences);
-        let Some(objectives) = objectives else { return pool.tt() };
+        let Some(objectives) = self.sites.objectives.get(&function).copied() else {
+            return pool.tt();
+        };
         let pred = &objectives.labels[label].pred;
         let mut event = LabelEvent { machine: self, state, instance, moment, branch };
         eval_pred(pool, pred, &mut event).surely_true
@@ -278,10 +293,7 @@ impl<'s, 'a> Machine<'s, 'a> {
     ) {
         let sites: &'s LabelSites<'a> = self.sites;
         let inlined = self.analysed.inlined;
-        let Some(mutants) = sites.mutants.get(&origin.decision) else { return };
-        if !sites.concerns(inlined, instance) {
-            return;
-        }
+        let Some(mutants) = sites.mutants_of(inlined, instance, origin.decision) else { return };
         let (decision, condition) = (origin.decision, origin.condition);
         if origin.begins {
             let no = pool.ff();
@@ -422,7 +434,8 @@ impl EventReader for LabelEvent<'_, '_, '_> {
 
     fn mutant(&mut self, pool: &mut TermPool, condition: ConditionId, expr: ExprId) -> Kleene {
         let Moment::Decision(decision) = self.moment else { return anything(pool) };
-        let mutants = self.machine.sites.mutants.get(&decision);
+        let inlined = self.machine.analysed.inlined;
+        let mutants = self.machine.sites.mutants_of(inlined, self.instance, decision);
         let at = mutants.and_then(|all| all.iter().position(|at| *at == (condition, expr)));
         let Some(at) = at else { return anything(pool) };
         let kind = |side| SlotKind::Mutant(self.instance, decision, 2 * at + side);

@@ -6,7 +6,8 @@
 //! broken, and asked where the last label is. Sequences share flags of equal beginnings.
 //!
 //! Passages that need more than flags count as kept: equal cells, writes through pointers that may hit
-//! a variable, paths, formulas over values. So may labels of other functions count as covered.
+//! a variable, paths, formulas over values. So do labels of functions whose objectives are not given count
+//! as covered.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -34,7 +35,7 @@ type Place = (FuncId, Site);
 struct Flag<'a> {
     /// The beginning without the last label; none where that is the only one.
     before: Option<usize>,
-    label: LabelId,
+    label: (FuncId, LabelId),
     site: Site,
     passage: &'a Passage,
     scope: SequenceScope,
@@ -43,17 +44,18 @@ struct Flag<'a> {
 /// A sequence as a goal: the last label, and the flag of all before it.
 #[derive(Debug)]
 struct Ending {
+    function: FuncId,
     sequence: SequenceId,
     /// None where labels of other functions are all that comes before.
     flag: Option<usize>,
-    /// None where it is another function's, which counts as covered at once.
-    label: Option<LabelId>,
+    /// None where it is of a function without objectives, which counts as covered at once.
+    label: Option<(FuncId, LabelId)>,
 }
 
-/// The flags and endings of the sequences of a function.
+/// The flags and endings of the sequences of functions.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceSites<'a> {
-    objectives: Option<&'a FunctionObjectives>,
+    objectives: BTreeMap<FuncId, &'a FunctionObjectives>,
     flags: Vec<Flag<'a>>,
     endings: Vec<Ending>,
     /// The places with events at each moment of a function, in the order of the events.
@@ -61,18 +63,25 @@ pub(crate) struct SequenceSites<'a> {
     sets: BTreeMap<Place, Vec<usize>>,
     resets: BTreeMap<Place, BTreeSet<usize>>,
     asks: BTreeMap<Place, Vec<usize>>,
+    /// The functions with places at the start of the run.
+    at_start: Vec<FuncId>,
     /// Whether some passage counts as kept that may be broken.
     is_inexact: bool,
 }
 
 impl<'a> SequenceSites<'a> {
     pub(crate) fn new(inlined: &Inlined<'a>, goals: Goals<'a>) -> Self {
-        let objectives = goals.sequences;
-        let mut sites = Self { objectives, ..Self::default() };
-        let Some(objectives) = objectives else { return sites };
-        let chosen = objectives.sequences.iter().filter(|(id, _)| goals.has_sequence(*id));
-        for (id, sequence) in chosen {
-            sites.add(objectives, id, sequence);
+        let all = goals.sequences.iter();
+        let mut sites = Self {
+            objectives: all.map(|objectives| (objectives.function, objectives)).collect(),
+            ..Self::default()
+        };
+        for objectives in goals.sequences {
+            let function = objectives.function;
+            let sequences = objectives.sequences.iter();
+            for (id, sequence) in sequences.filter(|(id, _)| goals.has_sequence((function, *id))) {
+                sites.add(objectives, id, sequence);
+            }
         }
         let mut places: BTreeSet<Place> = sites.sets.keys().copied().collect();
         places.extend(sites.asks.keys());
@@ -87,6 +96,8 @@ impl<'a> SequenceSites<'a> {
         for sites in sites.at.values_mut() {
             sites.sort_by_key(|site| (matches!(site, Site::Root(_)), *site));
         }
+        let started = sites.at.keys().filter(|(_, moment)| *moment == Moment::Start);
+        sites.at_start = started.map(|(function, _)| *function).collect();
         sites
     }
 
@@ -98,27 +109,37 @@ impl<'a> SequenceSites<'a> {
     ) {
         let Some((last, first)) = content.atoms.split_last() else { return };
         let mut flag = None;
-        let is_own = |atom: &Atom| atom.function == objectives.function;
+        let function = objectives.function;
         for (atom, passage) in first.iter().zip(&content.passages) {
-            if is_own(atom) {
-                flag = Some(self.flag(objectives, flag, atom, (passage, content.scope)));
+            if let Some(of_atom) = self.known(function, content.scope, atom) {
+                flag = Some(self.flag(of_atom, flag, atom, (passage, content.scope)));
             } else {
                 // Its label may be covered at any time, and its passage kept.
                 (flag, self.is_inexact) = (None, true);
             }
         }
-        let label = is_own(last).then_some(last.label);
-        let place = match (label, flag) {
-            (Some(label), _) => Some((objectives.function, objectives.labels[label].site)),
-            (None, Some(flag)) => Some((objectives.function, self.flags[flag].site)),
-            (None, None) => None,
+        let of_last = self.known(function, content.scope, last);
+        let label = of_last.map(|_| (last.function, last.label));
+        let place = match (of_last, flag) {
+            (Some(of_last), _) => (last.function, of_last.labels[last.label].site),
+            (None, Some(flag)) => (self.flags[flag].label.0, self.flags[flag].site),
+            (None, None) => (function, Site::Entry),
         };
         let ending = self.endings.len();
-        self.endings.push(Ending { sequence, flag, label });
-        self.asks
-            .entry(place.unwrap_or((objectives.function, Site::Entry)))
-            .or_default()
-            .push(ending);
+        self.endings.push(Ending { function, sequence, flag, label });
+        self.asks.entry(place).or_default().push(ending);
+    }
+
+    /// The objectives with the label of an atom, if its events are followed. A sequence of an activation has
+    /// them in its own function alone.
+    fn known(
+        &self,
+        function: FuncId,
+        scope: SequenceScope,
+        atom: &Atom,
+    ) -> Option<&'a FunctionObjectives> {
+        let is_here = scope == SequenceScope::Run || atom.function == function;
+        self.objectives.get(&atom.function).copied().filter(|_| is_here)
     }
 
     /// The flag of a beginning, made if it is new.
@@ -129,15 +150,16 @@ impl<'a> SequenceSites<'a> {
         atom: &Atom,
         (passage, scope): (&'a Passage, SequenceScope),
     ) -> usize {
+        let label = (atom.function, atom.label);
         let is_same = |flag: &Flag<'_>| {
-            (flag.before, flag.label, flag.scope) == (before, atom.label, scope)
+            (flag.before, flag.label, flag.scope) == (before, label, scope)
                 && same_passage(flag.passage, passage)
         };
         if let Some(known) = self.flags.iter().position(is_same) {
             return known;
         }
         let (id, site) = (self.flags.len(), objectives.labels[atom.label].site);
-        self.flags.push(Flag { before, label: atom.label, site, passage, scope });
+        self.flags.push(Flag { before, label, site, passage, scope });
         self.sets.entry((objectives.function, site)).or_default().push(id);
         match passage.otherwise() {
             Passage::Clear(of) => {
@@ -182,19 +204,19 @@ impl<'a> SequenceSites<'a> {
 
     /// Makes the slots of all flags.
     pub(crate) fn add_slots(&self, inlined: &Inlined<'_>, slots: &mut Slots) {
-        for (id, instance) in inlined.instances.iter() {
-            let own = self.objectives.filter(|labels| labels.function == instance.function);
-            let Some(objectives) = own else { continue };
-            for (flag, content) in self.flags.iter().enumerate() {
-                let kind = self.kind(id, flag);
-                let line = objectives.labels[content.label].place.line;
-                let name = match kind {
-                    SlotKind::Flag(Some(_), _) => {
-                        format!("{}::since_line_{line}.{flag}", instance.name)
-                    }
-                    _ => format!("since_line_{line}.{flag}"),
-                };
-                slots.add(kind, Sort::Bool, name);
+        for (flag, content) in self.flags.iter().enumerate() {
+            let (function, label) = content.label;
+            let line = self.objectives[&function].labels[label].place.line;
+            let name = format!("since_line_{line}.{flag}");
+            if content.scope == SequenceScope::Run {
+                slots.add(SlotKind::Flag(None, flag), Sort::Bool, name);
+                continue;
+            }
+            for (id, instance) in inlined.instances.iter() {
+                if instance.function == function {
+                    let name = format!("{}::{name}", instance.name);
+                    slots.add(SlotKind::Flag(Some(id), flag), Sort::Bool, name);
+                }
             }
         }
     }
@@ -213,7 +235,6 @@ impl<'a> SequenceSites<'a> {
     ) {
         let instance = inlined.nodes[node].instance;
         let function = inlined.instances[instance].function;
-        let Some(objectives) = self.objectives else { return };
         for moment in moments_of(inlined, node) {
             for site in self.at.get(&(function, moment)).into_iter().flatten() {
                 let place = (function, *site);
@@ -221,8 +242,9 @@ impl<'a> SequenceSites<'a> {
                 let asked = asked.map(|at| &self.endings[*at]);
                 let set = self.sets.get(&place).into_iter().flatten().map(|at| &self.flags[*at]);
                 let labels = asked.clone().filter_map(|ending| ending.label);
-                for label in labels.chain(set.clone().map(|flag| flag.label)) {
-                    objectives.labels[label].pred.for_each_expr(&mut |expr| notes.exprs.push(expr));
+                for (function, label) in labels.chain(set.clone().map(|flag| flag.label)) {
+                    let labels = &self.objectives[&function].labels;
+                    labels[label].pred.for_each_expr(&mut |expr| notes.exprs.push(expr));
                 }
                 let flags = asked.filter_map(|ending| ending.flag);
                 let flags = flags.chain(set.filter_map(|flag| flag.before));
@@ -251,11 +273,25 @@ impl<'s, 'a> Machine<'s, 'a> {
         branch: Option<Taken>,
     ) {
         let sites: &'s SequenceSites<'a> = self.sequences;
-        let Some(objectives) = sites.objectives else { return };
-        let function = self.place_of((instance, moment), objectives);
-        if moment == Moment::Entry && function == objectives.function {
+        if moment == Moment::Entry {
             self.forget_activation(pool, state, instance);
         }
+        let own = [self.analysed.inlined.instances[instance].function];
+        let functions = if moment == Moment::Start { &sites.at_start } else { &own[..] };
+        for function in functions.iter().copied() {
+            self.sequences_of(pool, state, (instance, moment), (function, branch));
+        }
+    }
+
+    /// The same for the places of one function. The start of the run is a place of each.
+    fn sequences_of(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        (instance, moment): (InstanceId, Moment),
+        (function, branch): (FuncId, Option<Taken>),
+    ) {
+        let sites: &'s SequenceSites<'a> = self.sequences;
         for site in sites.at.get(&(function, moment)).into_iter().flatten() {
             let at = (instance, moment);
             let truth = |machine: &mut Self, pool: &mut TermPool, state: &mut State, label| {
@@ -268,29 +304,17 @@ impl<'s, 'a> Machine<'s, 'a> {
                     let covered = truth(self, pool, state, label);
                     let begun = self.flag_value(pool, state, instance, ending.flag);
                     let reached = pool.and(covered, begun);
-                    self.reach_sequence(pool, state, (ending.sequence, reached));
+                    self.reach_sequence(pool, state, (ending, reached));
                 }
             }
-            self.move_flags(pool, state, at, (*site, branch));
+            self.move_flags(pool, state, at, ((function, *site), branch));
             for ending in sites.asks.get(&(function, *site)).into_iter().flatten() {
                 let ending = &sites.endings[*ending];
                 if ending.label.is_none() {
                     let begun = self.flag_value(pool, state, instance, ending.flag);
-                    self.reach_sequence(pool, state, (ending.sequence, begun));
+                    self.reach_sequence(pool, state, (ending, begun));
                 }
             }
-        }
-    }
-
-    /// The function whose places control passes. The start of the run is one of each function.
-    fn place_of(
-        &self,
-        (instance, moment): (InstanceId, Moment),
-        objectives: &FunctionObjectives,
-    ) -> FuncId {
-        match moment {
-            Moment::Start => objectives.function,
-            _ => self.analysed.inlined.instances[instance].function,
         }
     }
 
@@ -298,13 +322,13 @@ impl<'s, 'a> Machine<'s, 'a> {
         &mut self,
         pool: &mut TermPool,
         state: &State,
-        (sequence, reached): (SequenceId, Term),
+        (ending, reached): (&Ending, Term),
     ) {
-        let Some(objectives) = self.sequences.objectives else { return };
         let mut there = state.clone();
         there.assume(pool, reached);
         let condition = there.guard(pool);
-        let meaning = GoalMeaning::Sequence { function: objectives.function, sequence };
+        let Ending { function, sequence, .. } = *ending;
+        let meaning = GoalMeaning::Sequence { function, sequence };
         self.goals.hit(pool, meaning, condition, self.reads.len());
     }
 
@@ -314,11 +338,9 @@ impl<'s, 'a> Machine<'s, 'a> {
         pool: &mut TermPool,
         state: &mut State,
         (instance, moment): (InstanceId, Moment),
-        (site, branch): (Site, Option<Taken>),
+        (place, branch): (Place, Option<Taken>),
     ) {
         let sites: &'s SequenceSites<'a> = self.sequences;
-        let Some(objectives) = sites.objectives else { return };
-        let place = (self.place_of((instance, moment), objectives), site);
         let mut new: Vec<(SlotId, Term)> = Vec::new();
         let nobody = BTreeSet::new();
         let reset = sites.resets.get(&place).unwrap_or(&nobody);

@@ -244,6 +244,7 @@ impl Machine<'_, '_> {
             condition: state.guard(pool),
             function: function.name.clone(),
             ty,
+            part: None,
             writes: Some(CallWrites { args, memory, parts }),
         });
     }

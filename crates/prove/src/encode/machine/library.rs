@@ -9,10 +9,17 @@ use lydian_ir::libc::{
 use lydian_ir::{CTypeId, TrapKind};
 use lydian_smt::{RoundingMode, Sort, Term, TermPool};
 
+use crate::encode::encoded::InputRead;
+use crate::encode::ids::ObjectId;
 use crate::encode::machine::Machine;
 use crate::encode::machine::call_effects::Call;
-use crate::encode::pointers::constant;
+use crate::encode::memory::layout::{Cell, Layout};
+use crate::encode::pointers::{Place, Targets, constant};
 use crate::encode::state::State;
+use crate::encode::state::slots::SlotKind;
+
+/// The most bytes of an object that are listed as inputs.
+const MOST_OF_AN_INPUT: u64 = 1024;
 
 impl Machine<'_, '_> {
     /// Executes a call of a modelled function. The result is none where it is any value.
@@ -77,6 +84,7 @@ impl Machine<'_, '_> {
             VerificationFn::KleeMakeSymbolic => {
                 let targets = self.targets((call.instance, *call.args.first()?));
                 self.havoc_targets(state, &targets);
+                self.note_object(pool, state, call, &targets);
                 None
             }
             VerificationFn::KleeInt => Some(input(self, pool, state)),
@@ -93,6 +101,74 @@ impl Machine<'_, '_> {
             | VerificationFn::VerifierError
             | VerificationFn::ReachError
             | VerificationFn::KleeSilentExit => None,
+        }
+    }
+
+    /// Notes the bytes of an object that a call fills as inputs, if it is known which object that is. So
+    /// a run can be given to the program.
+    fn note_object(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        call: &Call<'_>,
+        targets: &Targets,
+    ) {
+        let exprs = self.analysed.inlined.instances[call.instance].exprs;
+        let size = call.args.get(1).and_then(|size| constant(exprs, *size));
+        let Some((Place::Object(object), offset)) = targets.first_key_value() else { return };
+        let own = self.analysed.objects.all[*object].size;
+        let is_whole = targets.len() == 1 && offset.exact() == Some(0) && own == size;
+        let Some(size) = size.filter(|size| is_whole && *size <= MOST_OF_AN_INPUT) else { return };
+        let zero = pool.bv(8, 0);
+        let mut bytes = vec![zero; size as usize];
+        for (offset, value) in self.contents(pool, state, *object) {
+            let bits = to_bytes(pool, value);
+            let places = bytes.iter_mut().skip(offset as usize);
+            for (at, byte) in (0..pool.width(bits) / 8).zip(places) {
+                *byte = pool.extract(8 * at + 7, 8 * at, bits);
+            }
+        }
+        let (condition, ty) = (state.guard(pool), call.types[0]);
+        let reads = bytes.into_iter().enumerate().map(|(at, symbol)| InputRead {
+            symbol,
+            condition,
+            function: "klee_make_symbolic".to_owned(),
+            ty,
+            part: Some(at as u64),
+            writes: None,
+        });
+        self.reads.extend(reads);
+    }
+
+    /// The scalars in an object, each with its offset.
+    fn contents(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        object: ObjectId,
+    ) -> Vec<(u64, Term)> {
+        match self.analysed.layouts.of(object) {
+            Layout::Cells(cells) => {
+                let slots = cells.iter().enumerate();
+                let value = |(at, cell): (usize, &Cell)| {
+                    let slot = self.slot(SlotKind::Cell(object, at));
+                    (cell.offset, self.value(pool, state, slot))
+                };
+                slots.map(value).collect()
+            }
+            Layout::Lanes(all) => {
+                let mut found = Vec::new();
+                for (at, lane) in all.lanes.iter().enumerate() {
+                    let slot = self.slot(SlotKind::Lane(object, at));
+                    let array = self.value(pool, state, slot);
+                    for index in 0..all.count {
+                        let place = pool.bv(all.index_bits, index);
+                        let element = pool.select(array, place);
+                        found.push((index * all.period + lane.offset, element));
+                    }
+                }
+                found
+            }
         }
     }
 

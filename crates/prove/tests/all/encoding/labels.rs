@@ -43,7 +43,7 @@ fn check(text: &str, rows: &[&[u64]]) {
     let annotation = annotate(&unit.program, &unit.source, function, &request);
     let objectives = [annotation.expect("it has a body").objectives];
     let mut pool = TermPool::new();
-    let goals = Goals { labels: Some(&objectives[0]), ..Goals::default() };
+    let goals = Goals { labels: &objectives, ..Goals::default() };
     let encoded = encoded_for(&mut pool, &unit.program, "main", goals);
     assert!(encoded.system.inexact.is_empty(), "{:?}", encoded.system.inexact);
     let interpreter = CoverageInterpreter::new(&unit.program, &objectives, false);
@@ -91,7 +91,7 @@ fn check_sequences(text: &str, rows: &[&[u64]]) {
     let annotation = annotate(&unit.program, &unit.source, function, &request);
     let objectives = [annotation.expect("it has a body").objectives];
     let mut pool = TermPool::new();
-    let goals = Goals { sequences: Some(&objectives[0]), ..Goals::default() };
+    let goals = Goals { sequences: &objectives, ..Goals::default() };
     let encoded = encoded_for(&mut pool, &unit.program, "main", goals);
     let tracer = Tracer::new(&unit.program, &objectives, false);
     let (mut all, count) = (0, objectives[0].sequences.len());
