@@ -350,10 +350,7 @@ impl Builder<'_> {
 
     /// Whether a number is an address in an object that the path accessed, or that the test has.
     fn leads_to_an_object(&self, number: u64) -> bool {
-        let is_there = |object: &LazyObject| {
-            let distance = number.wrapping_sub(object.home) as i64;
-            is_in_room(object.home, number) && distance.unsigned_abs() <= MOST_COMPARED
-        };
+        let is_there = |object: &LazyObject| is_in_room(object.home, number);
         is_address(u128::from(number))
             && (self.needs.accesses.iter().any(|seen| is_there(&seen.object))
                 || self.arena.objects.iter().any(|made| is_there(&made.accesses.object)))
