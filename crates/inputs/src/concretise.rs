@@ -14,9 +14,9 @@ use lydian_ir::{CType, CTypeId, Global, GlobalId, GlobalInit, Program, Type};
 use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 
 use crate::concretise::relevant_inputs::RelevantInputs;
-use crate::concretise::test_objects::{Arena, Needs, canonical, is_address, place_of_element};
-use crate::lazy::LazyObject;
+use crate::concretise::test_objects::{Arena, Needs, canonical, is_address, signed_index};
 use crate::lazy::shape::PartKind;
+use crate::lazy::{LazyObject, REACH, Row};
 use crate::plan::{
     ARGUMENT_ROOM, Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WriteContents,
     WritePlan,
@@ -59,17 +59,20 @@ pub fn concretise_with_objects(
     externals: &[Arc<ExternalPlan>],
     model: &Model,
     addresses: &dyn Addresses,
-    needs: Needs,
+    mut needs: Needs,
 ) -> (Test, Vec<HeldObject>) {
     let next = externals.iter().map(|call| call.cursor.next).max();
     let next = next.unwrap_or(plan.cursor.next).max(plan.cursor.next);
     let objects = plan.objects.iter().chain(externals.iter().flat_map(|call| &call.objects));
+    let mut evaluator = Evaluator::new();
+    let writes = externals.iter().flat_map(|call| &call.writes);
+    needs.touch_written((pool, &mut evaluator, model), writes);
     let mut reader = Reader {
         program,
         pool,
         model,
         addresses,
-        evaluator: Evaluator::new(),
+        evaluator,
         objects: objects.collect(),
         positions: Vec::new(),
         reached: Vec::new(),
@@ -218,21 +221,45 @@ impl Reader<'_> {
                 indices.sort_unstable();
                 let array = self.evaluator.eval_array(self.pool, self.model, *symbol);
                 let lazy = self.addresses.lazy();
-                let values = indices.into_iter().map(|index| {
-                    let at = match of {
-                        Some((object, row)) => place_of_element(object, row, index),
-                        None => index * kind.bytes(),
-                    };
-                    (first.wrapping_add(at), canonical(lazy, *kind, u128::from(array.get(index))))
-                });
-                // A claim may mention bytes beyond the object, which nothing reads.
-                let is_inside = |(at, _): &(u64, u128)| {
-                    length.is_none_or(|length| (*at as i64) < length as i64)
-                };
-                let values: Vec<(u64, u128)> = values.filter(is_inside).collect();
-                values.into_iter().map(|(at, bits)| (at, self.image_of(*kind, bits))).collect()
+                let mut pieces = Vec::new();
+                for index in indices {
+                    let element = WrittenElement { kind: *kind, of: of.as_ref(), index };
+                    let Some(size) = self.written_bytes(plan, element, length) else { continue };
+                    let bits = canonical(lazy, *kind, u128::from(array.get(index)));
+                    let mut image = self.image_of(*kind, bits);
+                    if size < kind.bytes() {
+                        image.bytes.truncate(size as usize);
+                        image.pointers.clear();
+                    }
+                    pieces.push((first.wrapping_add(element.place()), image));
+                }
+                pieces
             }
         }
+    }
+
+    /// The number of bytes of an element that the written object has; none if it has none. A claim
+    /// may mention bytes beyond the object, which nothing reads.
+    fn written_bytes(
+        &self,
+        plan: &WritePlan,
+        element: WrittenElement<'_>,
+        length: Option<u64>,
+    ) -> Option<u64> {
+        let size = element.kind.bytes();
+        let size = match (length, element.of) {
+            (Some(length), _) => {
+                let at = plan.offset.wrapping_add(element.place());
+                let room = (length as i64).saturating_sub(at as i64);
+                size.min(u64::try_from(room).unwrap_or(0))
+            }
+            (None, Some((object, row))) => {
+                let start = object.start_of(row, signed_index(element.index));
+                size * u64::from(self.arena.has(object.home, (start, start + size as i64)))
+            }
+            (None, None) => size,
+        };
+        (size > 0).then_some(size)
     }
 
     /// The image of one value.
@@ -499,6 +526,27 @@ impl Reader<'_> {
             }
         }
         Some(GlobalInput { name: global.name.clone(), image })
+    }
+}
+
+/// An element of an array that a call writes.
+#[derive(Clone, Copy)]
+struct WrittenElement<'a> {
+    kind: PartKind,
+    /// The object and row that the array stands for; none if its elements are consecutive.
+    of: Option<&'a (Arc<LazyObject>, Row)>,
+    index: u64,
+}
+
+impl WrittenElement<'_> {
+    /// The distance of its first byte from the start of the object's room.
+    fn place(self) -> u64 {
+        match self.of {
+            Some((object, row)) => {
+                REACH.wrapping_add_signed(object.start_of(row, signed_index(self.index)))
+            }
+            None => self.index * self.kind.bytes(),
+        }
     }
 }
 

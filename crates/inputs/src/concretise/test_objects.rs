@@ -14,8 +14,8 @@ use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
 
 use crate::concretise::relevant_inputs::RelevantInputs;
 use crate::lazy::shape::{PartKind, Values};
-use crate::lazy::{LazyInputs, LazyObject, REACH, REGION, Row, bits_of, is_in_room};
-use crate::plan::GAP;
+use crate::lazy::{LazyInputs, LazyObject, REACH, REGION, bits_of, is_in_room};
+use crate::plan::{GAP, WriteContents, WritePlan};
 
 /// The most bytes that an object of a test has on either side of its pointer's target.
 const MOST: i64 = 1 << 24;
@@ -42,6 +42,30 @@ pub struct Needs {
     pub accesses: Vec<ObjectAccesses>,
     /// The inputs that its claims depend on.
     pub relevant: RelevantInputs,
+}
+
+impl Needs {
+    /// Counts the elements of input objects that calls write as accessed, where a claim depends on
+    /// them. The test's object has them then, as it has elements with first values on which a claim
+    /// depends: the predicate of a label may read where the path does not.
+    pub(crate) fn touch_written<'a>(
+        &mut self,
+        (pool, evaluator, model): (&TermPool, &mut Evaluator, &Model),
+        writes: impl Iterator<Item = &'a WritePlan>,
+    ) {
+        for plan in writes {
+            let WriteContents::Row { symbol, of: Some((object, row)), .. } = &plan.contents else {
+                continue;
+            };
+            let is_it = |seen: &&mut ObjectAccesses| seen.object.home == object.home;
+            let Some(seen) = self.accesses.iter_mut().find(is_it) else { continue };
+            if evaluator.holds(pool, model, plan.when) {
+                let indices = self.relevant.elements(*symbol).map(signed_index);
+                let starts = indices.map(|index| object.start_of(row, index));
+                seen.touched.extend(starts.map(|at| (at, at + row.kind.bytes() as i64)));
+            }
+        }
+    }
 }
 
 /// The lazily initialised objects of a test.
@@ -129,6 +153,13 @@ impl Arena {
         let made = &self.objects[at];
         let distance = address.wrapping_sub(made.accesses.object.home) as i64;
         Some((at, (distance - made.low) as u64))
+    }
+
+    /// Whether the test has some bytes of the object with a home, given by their distances from it. An
+    /// object that became part of another one has all of them.
+    pub(crate) fn has(&self, home: u64, (from, to): (i64, i64)) -> bool {
+        let made = self.objects.iter().find(|made| made.accesses.object.home == home);
+        made.is_none_or(|made| made.low <= from && to <= made.high)
     }
 
     /// The address of the first byte that the test has of an object, before it is placed in the test.
@@ -319,10 +350,7 @@ impl Builder<'_> {
 
     /// Whether a number is an address in an object that the path accessed, or that the test has.
     fn leads_to_an_object(&self, number: u64) -> bool {
-        let is_there = |object: &LazyObject| {
-            let distance = number.wrapping_sub(object.home) as i64;
-            is_in_room(object.home, number) && distance.unsigned_abs() <= MOST_COMPARED
-        };
+        let is_there = |object: &LazyObject| is_in_room(object.home, number);
         is_address(u128::from(number))
             && (self.needs.accesses.iter().any(|seen| is_there(&seen.object))
                 || self.arena.objects.iter().any(|made| is_there(&made.accesses.object)))
@@ -335,14 +363,9 @@ pub(crate) fn is_address(bits: u128) -> bool {
 }
 
 /// The number of an element by the index that arrays have it at.
-const fn signed_index(index: u64) -> i64 {
+pub(crate) const fn signed_index(index: u64) -> i64 {
     let unused = 64 - crate::lazy::INDEX_BITS;
     ((index << unused) as i64) >> unused
-}
-
-/// The address of an element of a row's array in the object's room.
-pub(crate) fn place_of_element(object: &LazyObject, row: &Row, index: u64) -> u64 {
-    REACH.wrapping_add_signed(object.start_of(row, signed_index(index)))
 }
 
 /// The value of a part from an array's bits.

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use lydian_base::StopReason;
 use lydian_inputs::{Start, concretise};
-use lydian_smt::{Solver, TermPool};
+use lydian_ir::test::Test;
+use lydian_smt::{Model, Solver, TermPool};
 
 use crate::Machine;
 use crate::State;
@@ -16,6 +17,7 @@ use crate::exploration::flow::Flow;
 use crate::exploration::outcome::{Event, FoundTest, Progress, Summary};
 use crate::exploration::task::Task;
 use crate::exploration::trace_event::TraceEvent;
+use crate::exploration::within_reason::is_too_large;
 use crate::exploration::workers::{Exchange, TestMessage};
 use crate::goals::Goals;
 use crate::goals::observed::observed_globals;
@@ -427,27 +429,32 @@ impl<'p, 'e> Engine<'p, 'e> {
         let promised = config.mode == Mode::Tight && config.label_deletion == LabelDeletion::Kept;
         let nicer = config.nice_values && promised && !traps;
         let nicer = nicer.then(|| self.nicer_model(shown.unwrap_or(state)));
+        let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
+        let test = self.test_of(state, shown, model);
+        if is_too_large(&test) {
+            return self.give_up(state, "a test of more than 7 MiB");
+        }
         let covered = std::mem::take(&mut state.claims.covered);
         self.goals.labels.given(covered.len());
-        let promises = std::mem::take(&mut state.claims.promises);
+        state.claims.promises.clear();
         let kept = std::mem::take(&mut state.claims.keep);
-        let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
         let has = self.goals.record_of(&mut self.machine, state, &covered, model);
         let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();
         self.note_given(state, TestMessage::of(&covered, kept, has), &ending);
-        let (facts, memory) = match shown {
-            Some(shown) => (&shown.path.facts, &shown.memory),
-            None => (&state.path.facts, &state.memory),
-        };
-        let claims = facts.iter().chain(&promises).copied();
-        let needs = self.machine.needs_of(memory, model, claims);
-        let Machine { context, pool, plan, .. } = &self.machine;
-        let externals = &state.inputs.externals;
-        let test = concretise(context.program, pool, plan, externals, model, context, needs);
         self.trace(state, |state| TraceEvent::Test { state, covers: covered.len() });
         let covers = covered.iter().filter_map(|goal| self.goals.labels.label_ref(*goal)).collect();
         let placed = state.placed;
         (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));
+    }
+
+    /// The test of a model of a state. `shown` is the state with more inputs, if there are any.
+    fn test_of(&mut self, state: &State, shown: Option<&State>, model: &Model) -> Test {
+        let of = shown.unwrap_or(state);
+        let claims = of.path.facts.iter().chain(&state.claims.promises).copied();
+        let needs = self.machine.needs_of(&of.memory, model, claims);
+        let Machine { context, pool, plan, .. } = &self.machine;
+        let externals = &state.inputs.externals;
+        concretise(context.program, pool, plan, externals, model, context, needs)
     }
 
     /// After a step: whether to stop. It looks only where a look is due.

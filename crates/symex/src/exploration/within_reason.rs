@@ -3,6 +3,7 @@
 //! test to be written and run, if some input is and covers the same.
 
 use lydian_inputs::lazy::REACH;
+use lydian_ir::test::Test;
 use lydian_smt::{Model, Term};
 
 use crate::Machine;
@@ -24,6 +25,26 @@ const MOST_TOGETHER: u64 = 4 << 20;
 /// most the first possible of [`BLOCKS`]. The runner has room for twice that.
 const MOST_ALLOCATED: u64 = 128 << 20;
 const BLOCKS: [u64; 2] = [1 << 16, 1 << 24];
+
+/// The bytes that the runner needs for each pointer of an image.
+const POINTER_RECORD: usize = 16;
+
+/// The most bytes of the images of a test. Predicates of labels look at places that the path does
+/// not, and a test has these, too. The runner has room for 8 MiB.
+const MOST_OF_TEST: u64 = 7 << 20;
+
+/// Whether a test has more bytes than can be run.
+pub(crate) fn is_too_large(test: &Test) -> bool {
+    let objects = test.objects.iter().map(|object| &object.image);
+    let globals = test.globals.iter().map(|global| &global.image);
+    let writes = test.externals.iter().flat_map(|call| &call.writes).map(|write| &write.image);
+    let images = objects.chain(globals).chain(writes);
+    let bytes = images.map(|image| {
+        let of_pointers = image.pointers.len() * POINTER_RECORD;
+        (image.bytes.len() + of_pointers) as u64
+    });
+    bytes.sum::<u64>() > MOST_OF_TEST
+}
 
 impl Engine<'_, '_> {
     /// Gives the state a model with objects of a size that a test can have. Returns whether the
@@ -124,7 +145,7 @@ impl Engine<'_, '_> {
 
     /// Notes that a path has no test. The path itself was followed, so only the labels that the
     /// test was to cover are open.
-    fn give_up(&mut self, state: &mut State, what: &str) {
+    pub(crate) fn give_up(&mut self, state: &mut State, what: &str) {
         self.retract_for(state, Cut::Unsupported(what.to_owned()));
         state.claims.keep = false;
     }

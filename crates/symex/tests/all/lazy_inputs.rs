@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use lydian_ir::TrapKind;
 use lydian_ir::test::{PointerTarget, Test};
 use lydian_objective::Criterion;
-use lydian_symex::Ending;
+use lydian_symex::{Config, Ending};
 
 use crate::common::lazy::{branches, explore, rests_on};
+use crate::common::{explore_c, measure};
 
 #[test]
 fn pointers_in_arrays_within_structs_may_be_null() {
@@ -840,4 +841,37 @@ fn a_pointer_found_equal_to_another_has_the_same_target() {
         5,
         1,
     );
+}
+
+#[test]
+fn an_address_in_bytes_that_leads_far_behind_their_object_is_a_pointer_in_the_test() {
+    let found = explore(
+        "struct block { unsigned long size; struct block *next; };
+         int f(unsigned char *start, unsigned char *end, unsigned char *at) {
+             if (at < start + 16 || at >= end) return 0;
+             if ((unsigned long)(at - start) % 16) return 0;
+             struct block *block = (struct block *)at - 1;
+             struct block *after = block->next;
+             if (after <= block || block->size < 100000) return 1;
+             if ((unsigned char *)(block + 1) + block->size == (unsigned char *)after) return 2;
+             return 3;
+         }",
+    );
+    assert!(found.summary.left.is_empty(), "{:#?}", found.summary);
+}
+
+#[test]
+fn a_label_whose_test_would_be_too_large_is_left_for_that_reason() {
+    let found = explore_c(
+        "int f(int *a, unsigned i) { if (i >= 2) return 0; return a[i / 3000000]; }",
+        "f",
+        &[Criterion::Wm],
+        &Config::default(),
+    );
+    measure::confirm(&found);
+    let bytes =
+        |test: &Test| -> usize { test.objects.iter().map(|object| object.image.bytes.len()).sum() };
+    assert!(found.tests.iter().all(|found| bytes(&found.test) < 8 << 20));
+    let reasons = found.summary.left.iter().map(|label| format!("{label:?}"));
+    assert!(reasons.into_iter().any(|why| why.contains("7 MiB")), "{:#?}", found.summary.left);
 }

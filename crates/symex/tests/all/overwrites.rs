@@ -197,3 +197,20 @@ fn a_contract_limits_the_writes_of_a_call() {
     let writes = "[function.step]\nwrites = [\"*s\"]\n";
     assert_eq!(with_contract(text, writes), (5, 3));
 }
+
+#[test]
+fn a_text_that_is_filled_behind_its_end_lies_within_the_object_of_the_test() {
+    writes_of_all(
+        "unsigned long strlen(const char *s); char *fill(char *s, int size);
+         int f(char *text, unsigned size) {
+             unsigned length = 0, filled = 0;
+             for (;;) {
+                 length += strlen(text + length);
+                 char *end = text + length;
+                 if (end > text && end[-1] == '\\n') return 2;
+                 if (!fill(end, size - length)) return filled;
+                 filled++;
+             }
+         }",
+    );
+}

@@ -293,6 +293,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         if !has_arrays || !call.may_write(reached, &reached.bytes) {
             return Vec::new();
         }
+        // A block that the inputs' block was moved to has a length.
+        let behind = self.pool.bv(64, reached.behind_way(0));
+        let length = object.length.map(|length| self.pool.add(length, behind));
         let mut rows = Vec::new();
         for (row, _) in lazy.known_arrays() {
             let contents = &state.memory.object(reached.object).contents;
@@ -307,7 +310,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let of = Some((lazy.clone(), row.clone()));
             let offset = reached.behind_way(0);
             let written = WriteContents::Row { symbol, kind: row.kind, of };
-            writes.push(plan_of(reached, offset, written, when));
+            writes.push(WritePlan { length, ..plan_of(reached, offset, written, when) });
             rows.push(row);
         }
         rows
