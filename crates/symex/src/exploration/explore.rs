@@ -17,7 +17,6 @@ use crate::exploration::flow::Flow;
 use crate::exploration::outcome::{Event, FoundTest, Progress, Summary};
 use crate::exploration::task::Task;
 use crate::exploration::trace_event::TraceEvent;
-use crate::exploration::within_reason::is_too_large;
 use crate::exploration::workers::{Exchange, TestMessage};
 use crate::goals::Goals;
 use crate::goals::observed::observed_globals;
@@ -431,7 +430,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let nicer = nicer.then(|| self.nicer_model(shown.unwrap_or(state)));
         let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
         let test = self.test_of(state, shown, model);
-        if is_too_large(&test) {
+        if Self::is_too_large(&test) {
             return self.give_up(state, "a test of more than 7 MiB");
         }
         let covered = std::mem::take(&mut state.claims.covered);

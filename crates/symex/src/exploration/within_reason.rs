@@ -33,20 +33,20 @@ const POINTER_RECORD: usize = 16;
 /// not, and a test has these, too. The runner has room for 8 MiB.
 const MOST_OF_TEST: u64 = 7 << 20;
 
-/// Whether a test has more bytes than can be run.
-pub(crate) fn is_too_large(test: &Test) -> bool {
-    let objects = test.objects.iter().map(|object| &object.image);
-    let globals = test.globals.iter().map(|global| &global.image);
-    let writes = test.externals.iter().flat_map(|call| &call.writes).map(|write| &write.image);
-    let images = objects.chain(globals).chain(writes);
-    let bytes = images.map(|image| {
-        let of_pointers = image.pointers.len() * POINTER_RECORD;
-        (image.bytes.len() + of_pointers) as u64
-    });
-    bytes.sum::<u64>() > MOST_OF_TEST
-}
-
 impl Engine<'_, '_> {
+    /// Whether a test has more bytes than can be run.
+    pub(crate) fn is_too_large(test: &Test) -> bool {
+        let objects = test.objects.iter().map(|object| &object.image);
+        let globals = test.globals.iter().map(|global| &global.image);
+        let writes = test.externals.iter().flat_map(|call| &call.writes).map(|write| &write.image);
+        let images = objects.chain(globals).chain(writes);
+        let bytes = images.map(|image| {
+            let of_pointers = image.pointers.len() * POINTER_RECORD;
+            (image.bytes.len() + of_pointers) as u64
+        });
+        bytes.sum::<u64>() > MOST_OF_TEST
+    }
+
     /// Gives the state a model with objects of a size that a test can have. Returns whether the
     /// model changed. Returns `None` where no such input keeps what the model covers: then those
     /// labels are open again.
