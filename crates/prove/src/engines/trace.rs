@@ -1,6 +1,6 @@
 //! Runs of a system that lead to a goal.
 
-use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
+use lydian_smt::{Evaluator, Limits, Model, Term, TermPool, Value};
 
 use crate::system::{Goal, GoalId, System};
 
@@ -53,6 +53,72 @@ impl Trace {
         self.steps.len() == replayed.steps.len()
             && self.steps.iter().zip(&replayed.steps).all(|(ours, theirs)| same(ours, theirs))
     }
+}
+
+/// The numbers that are tried in place of others, in this order. One comes first: a count or a length of
+/// one leaves an element to look at.
+const SMALL: [u64; 4] = [1, 0, 2, u64::MAX];
+/// Numbers up to this one, and down to its negative, are small.
+const MOST_SMALL: u64 = 16;
+/// Wider numbers may be addresses.
+const WIDEST: u32 = 32;
+/// Numbers below this one are no addresses.
+const FIRST_ADDRESS: u64 = 4096;
+/// The first address that is tried in place of a number that is none, and the distance to the next.
+const ADDRESSES: (u64, u64) = (1 << 36, 1 << 24);
+
+impl Trace {
+    /// A run to the same goal on the same way with values that a program would rather have, where that is
+    /// possible: small numbers, and addresses apart from each other. Within limits, and after so many tries at most.
+    pub fn made_ordinary(
+        self,
+        pool: &mut TermPool,
+        system: &System,
+        goal: GoalId,
+        (limits, mut tries): (&Limits, usize),
+    ) -> Self {
+        let mut run = self;
+        let mut address = ADDRESSES.0;
+        let places = std::iter::once(None).chain((0..run.steps.len()).map(Some));
+        for place in places {
+            let model = place.map_or(&run.initial, |at: usize| &run.steps[at].values);
+            let all: Vec<(Term, Value)> =
+                model.iter().map(|(symbol, value)| (symbol, value.clone())).collect();
+            for (symbol, value) in all {
+                let is_chosen = place.is_none() || !system.is_variable(symbol);
+                address += ADDRESSES.1;
+                for other in others(&value, address).into_iter().filter(|_| is_chosen) {
+                    if tries == 0 || limits.expired() {
+                        return run;
+                    }
+                    tries -= 1;
+                    let Self { mut initial, mut steps } = run.clone();
+                    let model = place.map_or(&mut initial, |at| &mut steps[at].values);
+                    *model = model.with([(symbol, other)]);
+                    if let Some(found) = (Course { initial, steps }).replayed(pool, system, goal) {
+                        run = found;
+                        break;
+                    }
+                }
+            }
+        }
+        run
+    }
+}
+
+/// Values that may take the place of one: of a number that is large or zero, and of a null address.
+fn others(value: &Value, address: u64) -> Vec<Value> {
+    let Value::Bits { width, value } = *value else { return Vec::new() };
+    let mask = u64::MAX >> (64 - width);
+    if width == 64 && value < FIRST_ADDRESS {
+        return vec![Value::Bits { width, value: address }];
+    }
+    if !(8..=WIDEST).contains(&width) {
+        return Vec::new();
+    }
+    let is_large = value.min(value.wrapping_neg() & mask) > MOST_SMALL;
+    let count = if is_large { SMALL.len() } else { usize::from(value == 0) };
+    SMALL[..count].iter().map(|small| Value::Bits { width, value: small & mask }).collect()
 }
 
 impl Course {

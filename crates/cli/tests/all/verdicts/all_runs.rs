@@ -36,6 +36,33 @@ fn a_property_of_loops_over_arrays_of_any_length_decides_branches() {
 }
 
 #[test]
+fn runs_behind_thousands_of_turns_become_tests() {
+    let (place, [all, covered, ..]) = counts(
+        "struct counter { unsigned steps; int level; };
+int ask(struct counter *c);
+int f(struct counter *c, unsigned n)
+{
+    unsigned i = 0, sum = 0;
+    int mode = ask(c);
+    if (!c)
+        return -1;
+    while (i < n) {
+        i++;
+        sum += 3;
+    }
+    if (sum == 90000 && c->level == 7 && mode == 2)
+        return 1;
+    return 0;
+}
+",
+        "bc",
+    );
+    assert_eq!([all, covered], [10, 10]);
+    let suite = std::fs::read_to_string(place.path("tests/tests.c")).unwrap();
+    assert!(suite.contains("f(&c, 30000), 1)"), "{suite}");
+}
+
+#[test]
 fn a_list_of_any_length_has_no_negative_greatest_value() {
     let (_, [all, covered, infeasible, duplicate, unknown]) = counts(
         "struct node { int value; struct node *next; };

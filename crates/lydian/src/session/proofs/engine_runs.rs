@@ -5,6 +5,8 @@
 //! lead to: from the parameters on, each pointer gets an object of its type with the bytes that lie at its
 //! address. How large objects are is a guess. So a test counts as it is measured, and claims nothing.
 
+use std::collections::BTreeSet;
+
 use lydian_inputs::place::InputPlace;
 use lydian_ir::libc::STREAMS;
 use lydian_ir::scalars::{ScalarKind, scalars};
@@ -16,32 +18,64 @@ use lydian_ir::{CType, CTypeId, CTypes, Field, FuncId, IntKind, LocalId, Program
 use lydian_prove::encode::provenance::{OriginKind, VariablePlace};
 use lydian_prove::encode::{Encoded, InputRead};
 use lydian_prove::engines::{Choice, Trace};
-use lydian_prove::system::GoalId;
+use lydian_prove::system::{GoalId, VarId};
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
 /// The most objects of a test.
 const MOST_OBJECTS: usize = 24;
-/// The bytes that an object has, if one element is not larger.
-const BYTES: u64 = 1024;
-/// The most elements of an object.
-const MOST_ELEMENTS: u64 = 64;
 /// The bytes between the beginnings of objects.
 const DISTANCE: u64 = 1 << 16;
 /// Numbers below this one are no addresses.
 const FIRST_ADDRESS: u64 = 4096;
+/// The first address for pointers that the run says nothing about, and the distance to the next. As a number
+/// that is no pointer such an address stands for one.
+const FREE: (u64, u64) = (1 << 37, 1 << 20);
 
-/// The test that a run to a goal stands for; none if its inputs have no form as a test.
-pub(super) fn test_of_run(
+/// How large objects are.
+#[derive(Clone, Copy)]
+struct Room {
+    /// The characters of a string, and of memory whose type is not known.
+    characters: u64,
+    /// The elements of other types.
+    elements: u64,
+}
+
+/// The sizes of objects that are tried, the smallest first.
+const ROOMS: [Room; 2] =
+    [Room { characters: 32, elements: 1 }, Room { characters: 1024, elements: 64 }];
+
+/// The tests that a run to a goal may stand for, the smallest first; none if its inputs have no form as a
+/// test.
+pub(super) fn tests_of_run(
+    program: (&Program, FuncId),
+    (pool, encoded): (&mut TermPool, &Encoded),
+    run: (GoalId, &Trace),
+) -> Vec<Test> {
+    let mut tests: Vec<Test> = Vec::new();
+    for room in ROOMS {
+        let test = test_of_run(program, (pool, encoded), run, room);
+        tests.extend(test.filter(|test| !tests.contains(test)));
+    }
+    tests
+}
+
+fn test_of_run(
     (program, entry): (&Program, FuncId),
     (pool, encoded): (&mut TermPool, &Encoded),
     (goal, trace): (GoalId, &Trace),
+    room: Room,
 ) -> Option<Test> {
     let body = program.functions[entry].body.as_ref()?;
     let begin = &trace.steps.first()?.values;
     let outside = encoded.provenance.outside;
     let symbol = outside.map(|variable| encoded.system.variables[variable].symbol);
     let memory = symbol.and_then(|symbol| begin.get(symbol)).cloned();
-    let mut maker = TestMaker { program, encoded, begin, memory, objects: Vec::new() };
+    let initial = encoded.system.variables.iter().zip(&encoded.system.initial);
+    let free = initial
+        .filter(|(_, term)| pool.var_name(**term).is_some() && trace.initial.get(**term).is_none());
+    let free = free.map(|((variable, _), _)| variable).collect();
+    let (next, objects) = (FREE.0, Vec::new());
+    let mut maker = TestMaker { program, encoded, begin, free, room, memory, next, objects };
     let mut args = Vec::new();
     for param in &body.params {
         let local = &body.locals[*param];
@@ -62,7 +96,10 @@ pub(super) fn test_of_run(
         for read in reads {
             let is_undefined = maker.is_undefined(&read.function);
             if is_undefined && evaluator.holds(pool, &step.values, read.condition) {
-                let mut value = |term| evaluator.eval(pool, &step.values, term);
+                let mut value = |term| {
+                    let is_free = pool.var_name(term).is_some() && step.values.get(term).is_none();
+                    (!is_free).then(|| evaluator.eval(pool, &step.values, term))
+                };
                 externals.push(maker.external(read, &mut value, &mut objects));
             }
         }
@@ -92,39 +129,50 @@ struct TestMaker<'a> {
     encoded: &'a Encoded,
     /// The values where the run begins.
     begin: &'a Model,
+    /// The variables that the run says nothing about.
+    free: BTreeSet<VarId>,
+    room: Room,
     /// The memory that is no object of the program, as it is meanwhile.
     memory: Option<Value>,
+    /// The next address for a pointer that the run says nothing about.
+    next: u64,
     objects: Vec<Planned>,
 }
 
 impl TestMaker<'_> {
     /// The bytes of an argument.
-    fn argument(&self, param: LocalId, storage: &Storage, ty: CTypeId) -> Option<Vec<u8>> {
+    fn argument(&mut self, param: LocalId, storage: &Storage, ty: CTypeId) -> Option<Vec<u8>> {
         let size = self.program.types.size(ty)? as usize;
-        let mut bytes = vec![0; size];
         if let Storage::Memory { .. } = storage {
+            let mut bytes = vec![0; size];
             self.put_object(&mut bytes, OriginKind::Local(0, param));
             return Some(bytes);
         }
         let is_register = |place: &Option<VariablePlace>| matches!(place, Some(VariablePlace::Register(0, local)) if *local == param);
         let mut places = self.encoded.provenance.variables.iter();
-        if let Some((variable, _)) = places.find(|(_, place)| is_register(place))
-            && let Some(value) = self.begin.get(self.encoded.system.variables[variable].symbol)
-        {
-            bytes = bytes_of(value, size);
+        let variable = places.find(|(_, place)| is_register(place)).map(|(variable, _)| variable);
+        if let Some(variable) = variable.filter(|variable| !self.free.contains(variable)) {
+            let symbol = self.encoded.system.variables[variable].symbol;
+            return Some(
+                self.begin.get(symbol).map_or(vec![0; size], |value| bytes_of(value, size)),
+            );
         }
-        Some(bytes)
+        Some(self.free_bytes(size))
     }
 
     /// Puts the values of the variables that hold an object's contents into its bytes. Returns whether
     /// there are some.
-    fn put_object(&self, bytes: &mut [u8], kind: OriginKind) -> bool {
+    fn put_object(&mut self, bytes: &mut [u8], kind: OriginKind) -> bool {
         let origins = &self.encoded.provenance;
         let mut found = false;
         for (variable, place) in origins.variables.iter() {
             let symbol = self.encoded.system.variables[variable].symbol;
             let (Some(place), Some(value)) = (place, self.begin.get(symbol)) else { continue };
-            found |= self.put_part(bytes, (place, value), kind);
+            let value = match self.free.contains(&variable) {
+                true => self.free_value(place),
+                false => value.clone(),
+            };
+            found |= self.put_part(bytes, (place, &value), kind);
         }
         found
     }
@@ -156,6 +204,29 @@ impl TestMaker<'_> {
         }
     }
 
+    /// The bytes of a value that the run says nothing about: an address, or a small number.
+    fn free_bytes(&mut self, size: usize) -> Vec<u8> {
+        self.next += FREE.1;
+        let number = if size == 8 { self.next } else { 1 };
+        let mut bytes = number.to_le_bytes().to_vec();
+        bytes.resize(size, 0);
+        bytes
+    }
+
+    /// The same for a part of an object.
+    fn free_value(&mut self, place: &VariablePlace) -> Value {
+        match *place {
+            VariablePlace::Bytes { size: 8, float: false, .. } => {
+                self.next += FREE.1;
+                Value::Bits { width: 64, value: self.next }
+            }
+            VariablePlace::Bytes { size, float: false, .. } if size < 8 => {
+                Value::Bits { width: 8 * size as u32, value: 1 }
+            }
+            _ => Value::Bool(false),
+        }
+    }
+
     /// Whether a function has no body, so that a test says what it gives.
     fn is_undefined(&self, name: &str) -> bool {
         let function = self.program.function_named(name);
@@ -166,24 +237,30 @@ impl TestMaker<'_> {
     fn external(
         &mut self,
         read: &InputRead,
-        value: &mut impl FnMut(Term) -> Value,
+        value: &mut impl FnMut(Term) -> Option<Value>,
         objects: &mut Vec<TestObject>,
     ) -> ExternalResult {
         if let Some(memory) = read.writes.as_ref().and_then(|writes| writes.memory) {
-            self.memory = Some(value(memory));
+            self.memory = value(memory);
         }
         let size = self.program.types.size(read.ty).unwrap_or(0) as usize;
         let place = InputPlace::root(format!("{}()", read.function));
-        let bytes = bytes_of(&value(read.symbol), size);
+        let bytes = match value(read.symbol) {
+            Some(value) => bytes_of(&value, size),
+            None => self.free_bytes(size),
+        };
         let result = self.image(bytes, read.ty, (&place, false));
         let mut written = Vec::new();
         if let Some(writes) = &read.writes {
-            let parts: Vec<(VariablePlace, Value)> =
-                writes.parts.iter().map(|(place, term)| (*place, value(*term))).collect();
+            let mut parts = Vec::new();
+            for (place, term) in &writes.parts {
+                let value = value(*term);
+                parts.push((*place, value.unwrap_or_else(|| self.free_value(place))));
+            }
             for (at, (term, ty)) in (0..).zip(&writes.args) {
                 let ty = self.program.types.get(*ty);
                 let CType::Pointer { pointee, to_const: false } = *ty else { continue };
-                let Some(address) = value(*term).to_u64() else { continue };
+                let Some(address) = value(*term).and_then(|value| value.to_u64()) else { continue };
                 let Some((bytes, ty)) = self.written_at(address, pointee, &parts) else { continue };
                 let image = self.image(bytes, ty, (&place, true));
                 written.push(ExternalWrite::behind_argument(at, 0, image));
@@ -274,13 +351,17 @@ impl TestMaker<'_> {
         let size = types.size(ty).filter(|size| *size > 0).unwrap_or(1);
         let mut pointers = Vec::new();
         for scalar in scalars(types, ty, bytes.len() as u64) {
-            if scalar.kind != ScalarKind::Pointer {
-                continue;
-            }
             let (from, to) = (scalar.offset as usize, (scalar.offset + scalar.size) as usize);
             let mut word = [0; 8];
-            word[..to - from].copy_from_slice(&bytes[from..to]);
+            let taken = (to - from).min(8);
+            word[..taken].copy_from_slice(&bytes[from..from + taken]);
             let address = u64::from_le_bytes(word);
+            if scalar.kind != ScalarKind::Pointer {
+                if taken == 8 && (FREE.0..=self.next).contains(&address) {
+                    bytes[from..from + 8].copy_from_slice(&1u64.to_le_bytes());
+                }
+                continue;
+            }
             let element = match is_object {
                 true => place.index((scalar.offset / size) as i64),
                 false => place.clone(),
@@ -342,8 +423,8 @@ impl TestMaker<'_> {
         };
         let next = self.objects.iter().map(|object| object.address).filter(|at| *at > address);
         let room = next.min().map_or(u64::MAX, |next| next - address);
-        let most = if size == 1 { BYTES } else { MOST_ELEMENTS };
-        let count = (BYTES.max(size) / size).clamp(1, most).min(room / size);
+        let wanted = if size == 1 { self.room.characters } else { self.room.elements };
+        let count = wanted.min(room / size);
         let contents = self.outside(address, count * size);
         (count > 0).then(|| {
             self.objects.push(Planned { address, ty, count, contents, place });

@@ -32,7 +32,7 @@ use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 use lydian_symex::{Config, Cut, Mode, Summary};
 
-use super::engine_runs::test_of_run;
+use super::engine_runs::tests_of_run;
 use super::implied_verdicts::{self, CONJUNCTIONS};
 use super::infeasible_vectors::{self, LabelQuestions};
 use super::local::semantics;
@@ -49,6 +49,12 @@ const MOST_BLOCKS: usize = 2_000;
 const QUESTION: Duration = Duration::from_millis(500);
 /// The time of a question that checks an argument.
 const CHECK: Duration = Duration::from_secs(2);
+/// The share of the time in which engines search.
+const SEARCH: f64 = 0.55;
+/// The share of the time after which runs are taken as they are. The rest is for their tests.
+const MAKING: f64 = 0.75;
+/// How often values of a run that reaches something are changed to more ordinary ones.
+const TRIES: usize = 150;
 /// The fraction (one n-th) of a session's time that is reserved for these proofs.
 const SHARE: u32 = 4;
 
@@ -86,7 +92,7 @@ impl Session<'_, '_> {
                 let mut found = self.asked((at, target), config, budget)?;
                 contradictions.append(&mut found.refuted);
                 self.record_evidence(&found.evidence)?;
-                self.try_runs(found.tests, budget, hyper_coverage)?;
+                self.try_runs(found.runs, budget, hyper_coverage)?;
             }
         }
         Ok(())
@@ -116,37 +122,53 @@ impl Session<'_, '_> {
                 .any(|function| is_left_out(&program.functions[*function].name))
     }
 
-    /// Measures tests that the engines' runs stand for, and records those that cover something new.
+    /// Measures the tests that the engines' runs may stand for, the first of a run before others, and
+    /// records those that cover something new.
     fn try_runs(
         &mut self,
-        tests: Vec<Test>,
+        runs: Vec<Vec<Test>>,
         budget: &Budget,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
     ) -> Result<(), Error> {
-        let (count, mut kept) = (tests.len(), Vec::new());
-        for test in tests {
-            if budget.exceeded().is_some() {
-                break;
-            }
-            let measured = match self.runner.measure_with(&test, Patience::Short)? {
-                Ok(measured) => measured,
-                Err(misfit) => {
-                    log::debug!("{}: a run of the engines is no test: {misfit}", self.name());
-                    continue;
+        let (count, mut kept) = (runs.len(), Vec::new());
+        for tests in runs {
+            for test in tests {
+                if budget.exceeded().is_some() {
+                    break;
                 }
-            };
-            let covered = self.covered_by(&measured);
-            let completes = self.completed_by(&test, &measured, hyper_coverage);
-            log::debug!("{}: a run of the engines: {}", self.name(), measured.run.outcome);
-            let is_new = |goal: &Goal| !self.recorded.goals.contains(goal);
-            if covered.iter().any(is_new) || !completes.is_empty() {
-                self.recorded.keep(&test, &measured);
-                let (unconfirmed, uncounted) = (None, Vec::new());
-                kept.push(MeasuredTest { test, covered, completes, unconfirmed, uncounted });
+                if let Some(measured) = self.try_run(test, hyper_coverage)? {
+                    kept.push(measured);
+                    break;
+                }
             }
         }
         log::info!("{}: {} of {count} runs of the engines are kept", self.name(), kept.len());
         self.record_tests(kept)
+    }
+
+    /// The measurement of a test, if it covers something new.
+    fn try_run(
+        &mut self,
+        test: Test,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+    ) -> Result<Option<MeasuredTest>, Error> {
+        let measured = match self.runner.measure_with(&test, Patience::Short)? {
+            Ok(measured) => measured,
+            Err(misfit) => {
+                log::debug!("{}: a run of the engines is no test: {misfit}", self.name());
+                return Ok(None);
+            }
+        };
+        log::debug!("{}: a run of the engines: {}", self.name(), measured.run.outcome);
+        log::trace!("{}: ran {test:?}", self.name());
+        let covered = self.covered_by(&measured);
+        let completes = self.completed_by(&test, &measured, hyper_coverage);
+        if covered.iter().all(|goal| self.recorded.goals.contains(goal)) && completes.is_empty() {
+            return Ok(None);
+        }
+        self.recorded.keep(&test, &measured);
+        let (unconfirmed, uncounted) = (None, Vec::new());
+        Ok(Some(MeasuredTest { test, covered, completes, unconfirmed, uncounted }))
     }
 
     /// The answers about the open objectives of the function under test at a position.
@@ -191,7 +213,7 @@ impl Session<'_, '_> {
         }
         let argument = self.argument();
         let evidence = found.into_iter().map(|(goal, invariants)| (goal, argument(invariants)));
-        Ok(Answers { evidence: evidence.collect(), tests: proofs.tests, refuted: proofs.refuted })
+        Ok(Answers { evidence: evidence.collect(), runs: proofs.runs, refuted: proofs.refuted })
     }
 
     /// The evidence that no run reaches a goal, by its invariants.
@@ -216,8 +238,9 @@ impl Session<'_, '_> {
             interrupt: Some(budget.cancel_token().flag().clone()),
             ..Limits::none()
         };
-        let end = budget.remaining().map(|time| begun + time * 3 / 4);
-        let searching = Limits { end, ..limits.clone() };
+        let part = |share: f64| budget.remaining().map(|time| begun + time.mul_f64(share));
+        let searching = Limits { end: part(SEARCH), ..limits.clone() };
+        let making = Limits { end: part(MAKING), ..limits.clone() };
         let mut pool = TermPool::new();
         let encoded = self.encoded(&mut pool, asked, config, &searching)?;
         log::info!(
@@ -244,9 +267,11 @@ impl Session<'_, '_> {
                 Decision::Unreachable(certificate) => certificate,
                 Decision::Reached(trace) => {
                     let program = &self.project.program;
-                    let to = (goal, trace);
-                    let test = test_of_run((program, self.entry), (&mut pool, &encoded), to);
-                    proofs.tests.extend(test);
+                    let changes = (&making, TRIES);
+                    let trace = trace.clone().made_ordinary(&mut pool, system, goal, changes);
+                    let to = (goal, &trace);
+                    let of = (program, self.entry);
+                    proofs.runs.push(tests_of_run(of, (&mut pool, &encoded), to));
                     continue;
                 }
                 Decision::Unknown(_) => continue,
@@ -310,8 +335,8 @@ impl Session<'_, '_> {
 #[derive(Default)]
 struct Answers {
     evidence: Vec<(Goal, Evidence)>,
-    /// The runs to what they reach.
-    tests: Vec<Test>,
+    /// For each run that reaches something, the tests that it may stand for.
+    runs: Vec<Vec<Test>>,
     /// One sentence for each argument that is false, an internal error.
     refuted: Vec<String>,
 }
@@ -366,8 +391,8 @@ struct Proofs<'a> {
     asked: &'a Asked,
     labels: BTreeMap<LabelId, Vec<String>>,
     sequences: BTreeMap<SequenceId, Vec<String>>,
-    /// The runs that lead to goals.
-    tests: Vec<Test>,
+    /// For each run that leads to a goal, the tests that it may stand for.
+    runs: Vec<Vec<Test>>,
     /// One sentence for each argument that is false, an internal error.
     refuted: Vec<String>,
 }
@@ -375,7 +400,7 @@ struct Proofs<'a> {
 impl<'a> Proofs<'a> {
     fn new(asked: &'a Asked) -> Self {
         let (labels, sequences) = (BTreeMap::new(), BTreeMap::new());
-        Self { asked, labels, sequences, tests: Vec::new(), refuted: Vec::new() }
+        Self { asked, labels, sequences, runs: Vec::new(), refuted: Vec::new() }
     }
 
     fn add(&mut self, goal: GoalMeaning, invariants: &[PointInvariants]) {
