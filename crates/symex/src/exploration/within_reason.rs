@@ -4,7 +4,7 @@
 
 use lydian_inputs::lazy::REACH;
 use lydian_ir::test::Test;
-use lydian_smt::{Model, Term};
+use lydian_smt::{Model, Term, TermPool};
 
 use crate::Machine;
 use crate::State;
@@ -46,6 +46,12 @@ pub(crate) fn is_too_large(test: &Test) -> bool {
     bytes.sum::<u64>() > MOST_OF_TEST
 }
 
+/// The bytes of a block behind its start, given its length from the first byte of its room.
+fn behind(pool: &mut TermPool, length: Term, start: u64) -> Term {
+    let start = pool.bv(64, start);
+    pool.sub(length, start)
+}
+
 impl Engine<'_, '_> {
     /// Gives the state a model with objects of a size that a test can have. Returns whether the
     /// model changed. Returns `None` where no such input keeps what the model covers: then those
@@ -58,8 +64,11 @@ impl Engine<'_, '_> {
     /// As [`Self::bring_within_reason`], for the blocks that the path allocates.
     fn bring_blocks_within_reason(&mut self, state: &mut State) -> Option<bool> {
         let blocks = state.memory.objects(Region::Dynamic).map(|(_, object)| object);
-        let blocks = blocks.filter(|object| object.first.is_none());
-        let lengths: Vec<Term> = blocks.filter_map(|object| object.length).collect();
+        let lengths = blocks.filter_map(|object| Some((object.length?, object.start())));
+        let lengths: Vec<(Term, u64)> = lengths.collect();
+        let pool = &mut self.machine.pool;
+        let lengths: Vec<Term> =
+            lengths.into_iter().map(|(length, start)| behind(pool, length, start)).collect();
         let sizes = self.sizes_of(state, &lengths);
         let fits = sizes.iter().copied().fold(0, u64::saturating_add) <= MOST_ALLOCATED;
         if fits {
