@@ -196,7 +196,10 @@ impl Session<'_> {
             Some(process) => self.process.insert(process),
             None => self.process.insert(Process::start(self.solver.command()).map_err(failed)?),
         };
-        process.write(format!("(reset)\n{script}(echo \"{END}\")\n"));
+        // A solver that is left alone, since its user was killed, ends by itself.
+        let limit = time.as_millis();
+        process
+            .write(format!("(reset)\n(set-option :timeout {limit})\n{script}(echo \"{END}\")\n"));
         let reply = process.read(Some(END), time);
         // A process that was too late or has ended has no more answers.
         if !matches!(reply, Reply::Marked(_)) {

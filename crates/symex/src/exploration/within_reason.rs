@@ -4,7 +4,7 @@
 
 use lydian_inputs::lazy::REACH;
 use lydian_ir::test::Test;
-use lydian_smt::{Model, Term};
+use lydian_smt::{Model, Term, TermPool};
 
 use crate::Machine;
 use crate::State;
@@ -33,6 +33,12 @@ const POINTER_RECORD: usize = 16;
 /// not, and a test has these, too. The runner has room for 8 MiB.
 const MOST_OF_TEST: u64 = 7 << 20;
 
+/// The bytes of a block behind its start, given its length from the first byte of its room.
+fn behind(pool: &mut TermPool, length: Term, start: u64) -> Term {
+    let start = pool.bv(64, start);
+    pool.sub(length, start)
+}
+
 impl Engine<'_, '_> {
     /// Whether a test has more bytes than can be run.
     pub(crate) fn is_too_large(test: &Test) -> bool {
@@ -58,8 +64,11 @@ impl Engine<'_, '_> {
     /// As [`Self::bring_within_reason`], for the blocks that the path allocates.
     fn bring_blocks_within_reason(&mut self, state: &mut State) -> Option<bool> {
         let blocks = state.memory.objects(Region::Dynamic).map(|(_, object)| object);
-        let blocks = blocks.filter(|object| object.first.is_none());
-        let lengths: Vec<Term> = blocks.filter_map(|object| object.length).collect();
+        let lengths = blocks.filter_map(|object| Some((object.length?, object.start())));
+        let lengths: Vec<(Term, u64)> = lengths.collect();
+        let pool = &mut self.machine.pool;
+        let lengths: Vec<Term> =
+            lengths.into_iter().map(|(length, start)| behind(pool, length, start)).collect();
         let sizes = self.sizes_of(state, &lengths);
         let fits = sizes.iter().copied().fold(0, u64::saturating_add) <= MOST_ALLOCATED;
         if fits {

@@ -39,7 +39,7 @@ pub use resolve::{
     choice_of, flatten_address, in_region, mentions,
 };
 
-use lydian_inputs::lazy::{LazyObject, REGION as LAZY, ROOM};
+use lydian_inputs::lazy::{LazyObject, REACH, REGION as LAZY, ROOM};
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 
 /// The least distance, in bytes, of two objects that the engine places.
@@ -156,6 +156,13 @@ pub struct Object {
     pub first: Option<Arc<LazyObject>>,
     /// The bytes of its first contents that the path accessed.
     pub touched: AccessRanges,
+}
+
+impl Object {
+    /// The place of its first byte as a block: a block of the inputs begins with its first element.
+    pub fn start(&self) -> u64 {
+        self.first.as_ref().map_or(0, |first| REACH.wrapping_add_signed(first.own.origin))
+    }
 }
 
 /// The properties of a new object.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use lydian_ir::TrapKind;
 use lydian_ir::test::{PointerTarget, Test};
 use lydian_objective::Criterion;
-use lydian_symex::{Config, Ending};
+use lydian_symex::{Config, Cut, Ending};
 
 use crate::common::lazy::{branches, explore, rests_on};
 use crate::common::{explore_c, measure};
@@ -874,4 +874,24 @@ fn a_label_whose_test_would_be_too_large_is_left_for_that_reason() {
     assert!(found.tests.iter().all(|found| bytes(&found.test) < 8 << 20));
     let reasons = found.summary.left.iter().map(|label| format!("{label:?}"));
     assert!(reasons.into_iter().any(|why| why.contains("7 MiB")), "{:#?}", found.summary.left);
+}
+
+#[test]
+fn a_block_of_the_inputs_that_is_moved_has_a_size_that_a_run_can_have() {
+    let found = explore(
+        "void *realloc(void *block, unsigned long size);
+         int f(char *text, unsigned long size, unsigned long other) {
+             if (!text || !size || !other) return 0;
+             text = realloc(text, size);
+             if (!text) return 1;
+             if (size > 900000000) return 2;
+             text = realloc(text, other);
+             if (!text) return 3;
+             return 4;
+         }",
+    );
+    let left = &found.summary.left;
+    assert_eq!(left.len(), 2, "{left:#?}");
+    let is_too_large = |reasons: &[Cut]| format!("{reasons:?}").contains("128 MiB");
+    assert!(left.iter().all(|label| is_too_large(&label.reasons)), "{left:#?}");
 }

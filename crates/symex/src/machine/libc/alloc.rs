@@ -277,8 +277,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let object = state.memory.object(candidate.object);
         let (base, first) = (object.base, object.first.clone());
         let start = match (&first, object.kind) {
-            (Some(first), _) => REACH.wrapping_add_signed(first.own.origin),
-            (None, ObjectKind::Heap | ObjectKind::Input) => 0,
+            (Some(_), _) | (None, ObjectKind::Heap | ObjectKind::Input) => object.start(),
             (None, _) => return Ok(false),
         };
         let is_start = match candidate.offset {
@@ -403,13 +402,16 @@ impl<N: Notes> Machine<'_, '_, N> {
             AllocationSize::Known(size) => self.pool.bv(64, size),
             AllocationSize::Symbolic(size, _) => size,
         };
-        let origin = state.memory.object(old).first.as_ref().map_or(0, |first| first.own.origin);
-        let start = REACH.wrapping_add_signed(origin);
+        let start = state.memory.object(old).start();
         let before = self.pool.bv(64, start);
         let length = self.pool.add(before, size);
+        // A block that was moved before has its own length, from here on without what lies before.
+        let old_length = state.memory.object(old).length;
+        let old_length = old_length.map(|length| self.pool.sub(length, before));
         let Some(base) = state.memory.move_input(old, length, model.name) else {
             return Err(Interrupt::unsupported("more memory"));
         };
+        state.memory.object_mut(old).length = old_length;
         self.next_choice(state, model);
         Ok(self.pool.bv(64, base + start))
     }
