@@ -193,7 +193,8 @@ fn gives_pointer(program: &Program, callee: FuncId) -> bool {
 /// Whether control may go on elsewhere after a call of this function.
 pub(crate) fn goes_elsewhere(function: &Function) -> bool {
     let by_name = [Some(&function.name), function.symbol.as_ref()];
-    is_by_name(function) && by_name.into_iter().flatten().any(|name| is_of_elsewhere(function, name))
+    is_by_name(function)
+        && by_name.into_iter().flatten().any(|name| is_of_elsewhere(function, name))
 }
 
 /// The same of a function of this name.

@@ -434,7 +434,8 @@ fn instance_of<'a>(
 
 /// Whether a function has a fixed number of arguments, and gives a number or nothing.
 fn gives_number(program: &Program, function: FuncId) -> bool {
-    let CType::Function { variadic, params, result } = program.types.get(program.functions[function].ty)
+    let CType::Function { variadic, params, result } =
+        program.types.get(program.functions[function].ty)
     else {
         return false;
     };
@@ -442,7 +443,7 @@ fn gives_number(program: &Program, function: FuncId) -> bool {
         CType::Void => true,
         _ => program.types.scalar(*result).is_some_and(|ty| ty != Type::Ptr),
     };
-    is_number && !(*variadic && !params.is_empty())
+    is_number && (!*variadic || params.is_empty())
 }
 
 /// A statement of the caller may call the function.

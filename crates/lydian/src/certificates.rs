@@ -181,8 +181,7 @@ impl Writer<'_> {
     fn statements(&self, proof: &engines::Certificate) -> Result<Statements, String> {
         let (system, origins) = (&self.encoded.system, &self.encoded.provenance);
         let parameters = &proof.parameters;
-        let mut translation =
-            Translation::new(self.pool, (system, origins), &parameters.symbols);
+        let mut translation = Translation::new(self.pool, (system, origins), &parameters.symbols);
         let mut formulas = Vec::new();
         for (own, contracts) in proof.invariants.iter().zip(self.contracts.formulas()) {
             let all: IndexSet<Term> = own.iter().chain(contracts).copied().collect();

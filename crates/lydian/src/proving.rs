@@ -221,14 +221,11 @@ impl Proofs {
         for hit in hits {
             errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), "execution"));
         }
-        let mut certificates = Certificates::of_proofs(
-            &program,
-            (&encoded, &pool),
-            &decided.contracts,
-            &proofs,
-        );
+        let mut certificates =
+            Certificates::of_proofs(&program, (&encoded, &pool), &decided.contracts, &proofs);
         for function in explored {
-            let why = "all paths were explored, and no engine had an argument in the time".to_owned();
+            let why =
+                "all paths were explored, and no engine had an argument in the time".to_owned();
             certificates.missing.push((function, why));
         }
         errors.sort_by(|a, b| a.place.cmp(&b.place));

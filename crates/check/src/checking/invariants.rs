@@ -167,8 +167,7 @@ impl Invariants {
         point: usize,
     ) -> Vec<Term> {
         let mut known = self.on(machine, state, point);
-        let is_any =
-            |part: u32| matches!(self.places[part as usize], Place::Any { .. });
+        let is_any = |part: u32| matches!(self.places[part as usize], Place::Any { .. });
         let general: Vec<&Formula> =
             self.formulas[point].iter().filter(|formula| formula.parts().any(is_any)).collect();
         if general.is_empty() {
@@ -182,9 +181,8 @@ impl Invariants {
                 .filter(|(_, (place, own))| matches!(place, Place::Any { .. }) && *own == sort)
                 .map(|(part, _)| (part as u32, value))
                 .collect();
-            let of_sort = |formula: &&&Formula| {
-                formula.parts().any(|part| view.replaced.contains_key(&part))
-            };
+            let of_sort =
+                |formula: &&&Formula| formula.parts().any(|part| view.replaced.contains_key(&part));
             let special: Vec<&Formula> = general.iter().filter(of_sort).copied().collect();
             known.extend(special.into_iter().map(|formula| formula.on(&mut view)));
         }

@@ -248,9 +248,7 @@ impl<'t> Query<'t> {
             (head, [a]) if head.starts_with("(_ to_fp ") => match head.ends_with("RNE") {
                 true if is_float(0) => a.range().converted(format),
                 true => match (self.terms.number(args[0]), self.terms.width(args[0])) {
-                    (Some(number), width @ ..=64) => {
-                        format.of_number(super::signed(number, width))
-                    }
+                    (Some(number), width @ ..=64) => format.of_number(super::signed(number, width)),
                     _ => return Content::Unknown,
                 },
                 false => a.range(),
@@ -280,9 +278,8 @@ mod tests {
     /// Terms about a float of this sort, between two numbers.
     fn between(terms: &mut Terms, (low, high): (f64, f64)) -> (Term, Vec<Term>) {
         let bits = terms.fresh("x", Sort::Bits(64));
-        let [x, low, high] = [bits, number(terms, low), number(terms, high)].map(|bits| {
-            terms.apply(Sort::F64.conversion("to_fp"), &[bits], Sort::F64)
-        });
+        let [x, low, high] = [bits, number(terms, low), number(terms, high)]
+            .map(|bits| terms.apply(Sort::F64.conversion("to_fp"), &[bits], Sort::F64));
         let above = terms.apply("fp.leq", &[low, x], Sort::Bool);
         let below = terms.apply("fp.leq", &[x, high], Sort::Bool);
         (x, vec![above, below])

@@ -98,13 +98,14 @@ impl Terms {
     /// Whether an equation that is false follows from those that are true.
     fn denies_what_follows(&self, facts: &Facts) -> bool {
         let choice = |test: Term| {
-            self.truth_of(test).or_else(|| facts.known.get(&test).copied()).or_else(|| {
-                match &self.nodes[test.0 as usize].0 {
-                    Node::Application(head, args) if head == "not" => {
-                        facts.known.get(&args[0]).map(|value| !value)
-                    }
-                    _ => None,
+            self.truth_of(test).or_else(|| facts.known.get(&test).copied()).or_else(|| match &self
+                .nodes[test.0 as usize]
+                .0
+            {
+                Node::Application(head, args) if head == "not" => {
+                    facts.known.get(&args[0]).map(|value| !value)
                 }
+                _ => None,
             })
         };
         let (mut zeros, mut others) = (Vec::new(), Vec::new());
@@ -132,8 +133,7 @@ mod tests {
         let [x, y, z] = ["x", "y", "z"].map(|name| terms.fresh(name, Sort::Bits(64)));
         let (one, c) = (terms.bits(64, 1), terms.bits(64, c));
         let invariant = |terms: &mut Terms, x: Term, y: Term| {
-            let (xz, zy) =
-                (terms.arithmetic("bvmul", x, z), terms.arithmetic("bvmul", z, y));
+            let (xz, zy) = (terms.arithmetic("bvmul", x, z), terms.arithmetic("bvmul", z, y));
             let (left, right) = (terms.add(one, xz), terms.add(x, zy));
             terms.equal(left, right)
         };

@@ -111,8 +111,7 @@ impl Format {
                 f32::from_bits(bits as u32).into()
             }
             Self::Double => {
-                let bits =
-                    if position < 0 { i64::MIN.wrapping_sub(position) } else { position };
+                let bits = if position < 0 { i64::MIN.wrapping_sub(position) } else { position };
                 f64::from_bits(bits as u64)
             }
         }

@@ -122,9 +122,7 @@ pub(crate) fn counting(expected: &str, invariant: &str) -> Example {
 }}
 "#
     );
-    let register = |local: u32, name: &str| {
-        json!({"name": name, "place": {"register": {"instance": 0, "local": local}}})
-    };
+    let register = |local: u32, name: &str| json!({"name": name, "place": {"register": {"instance": 0, "local": local}}});
     let parts = Parts {
         main: 2,
         goal: 5,
