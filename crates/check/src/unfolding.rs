@@ -443,7 +443,7 @@ fn gives_number(program: &Program, function: FuncId) -> bool {
         CType::Void => true,
         _ => program.types.scalar(*result).is_some_and(|ty| ty != Type::Ptr),
     };
-    is_number && !(*variadic && !params.is_empty())
+    is_number && (!*variadic || params.is_empty())
 }
 
 /// A statement of the caller may call the function.
