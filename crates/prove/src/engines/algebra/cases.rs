@@ -20,6 +20,13 @@ const MOST_QUESTIONS: usize = 24;
 /// Asks whether assumptions contradict each other. Gives those that do.
 pub(crate) type Refute<'a> = dyn FnMut(&mut TermPool, &[Term]) -> Option<Vec<Term>> + 'a;
 
+/// The high bits of a word, extended to its width.
+struct Quotient {
+    term: Term,
+    whole: Term,
+    twos: u32,
+}
+
 /// A search for a contradiction.
 pub(super) struct Cases<'a, 'r> {
     pub(super) products: &'a mut Products,
@@ -111,7 +118,7 @@ impl Cases<'_, '_> {
             && low > 0
             && low + pool.width(inner) == pool.width(whole)
         {
-            return self.half(pool, rules, plain, (term, whole, low));
+            return self.half(pool, rules, plain, Quotient { term, whole, twos: low });
         }
         let sum = distributed(pool, op, inner, pool.width(term))?;
         let sources = self.equality(pool, plain, (term, sum))?;
@@ -138,12 +145,12 @@ impl Cases<'_, '_> {
         pool: &mut TermPool,
         rules: &mut Rules,
         plain: &[Part],
-        (high, whole, twos): (Term, Term, u32),
+        Quotient { term, whole, twos }: Quotient,
     ) -> Option<Fact> {
         let amount = pool.bv(pool.width(whole), u64::from(twos));
-        let again = pool.shl(high, amount);
+        let again = pool.shl(term, amount);
         if let Some(sources) = rules.is_multiple(pool, whole, twos) {
-            return Some(Fact { word: whole, factor: 1 << twos, other: high, sources });
+            return Some(Fact { word: whole, factor: 1 << twos, other: term, sources });
         }
         // A quotient towards zero has added something of few bits to negative numbers.
         let mut dividend = pool.bv(pool.width(whole), 0);
@@ -155,7 +162,7 @@ impl Cases<'_, '_> {
             }
         }
         let sources = self.equality(pool, plain, (dividend, again))?;
-        Some(Fact { word: dividend, factor: 1 << twos, other: high, sources })
+        Some(Fact { word: dividend, factor: 1 << twos, other: term, sources })
     }
 }
 
