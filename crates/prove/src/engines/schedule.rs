@@ -303,7 +303,7 @@ impl<'s> Session<'s> {
         }
         self.enumerate(&mut queries.within(share.saturating_mul(2)));
         if self.multiplies {
-            self.look_at_named(&mut queries.within(share.saturating_mul(2)));
+            self.look_at_named(&mut queries.within(share.saturating_mul(4)));
         }
         self.relate(&mut queries.within(share.saturating_mul(2)), false);
         if round % 2 == 1 || self.multiplies {

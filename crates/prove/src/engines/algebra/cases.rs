@@ -20,6 +20,13 @@ const MOST_QUESTIONS: usize = 24;
 /// Asks whether assumptions contradict each other. Gives those that do.
 pub(crate) type Refute<'a> = dyn FnMut(&mut TermPool, &[Term]) -> Option<Vec<Term>> + 'a;
 
+/// The high bits of a word, extended to its width.
+struct Quotient {
+    term: Term,
+    whole: Term,
+    twos: u32,
+}
+
 /// A search for a contradiction.
 pub(super) struct Cases<'a, 'r> {
     pub(super) products: &'a mut Products,
@@ -111,11 +118,11 @@ impl Cases<'_, '_> {
             && low > 0
             && low + pool.width(inner) == pool.width(whole)
         {
-            return self.half(pool, rules, plain, (term, whole, low));
+            return self.half(pool, rules, plain, Quotient { term, whole, twos: low });
         }
         let sum = distributed(pool, op, inner, pool.width(term))?;
         let sources = self.equality(pool, plain, (term, sum))?;
-        Some(Fact { sides: (term, sum), sources })
+        Some(Fact { word: term, factor: 1, other: sum, sources })
     }
 
     /// The assumptions by which two words without products are equal.
@@ -131,31 +138,44 @@ impl Cases<'_, '_> {
         self.ask(pool, plain, Some(differs))
     }
 
-    /// That a word is a power of two times its high bits, if the low ones are zero; or that a word is
-    /// to which a quotient towards zero has added something.
+    /// That a word is a power of two times its high bits, if its low ones are zero. For a quotient towards
+    /// zero the word is the dividend.
     fn half(
         &mut self,
         pool: &mut TermPool,
         rules: &mut Rules,
         plain: &[Part],
-        (high, whole, twos): (Term, Term, u32),
+        Quotient { term, whole, twos }: Quotient,
     ) -> Option<Fact> {
         let amount = pool.bv(pool.width(whole), u64::from(twos));
-        let again = pool.shl(high, amount);
+        let again = pool.shl(term, amount);
         if let Some(sources) = rules.is_multiple(pool, whole, twos) {
-            return Some(Fact { sides: (whole, again), sources });
+            return Some(Fact { word: whole, factor: 1 << twos, other: term, sources });
         }
-        let dividend = match pool.node(whole) {
-            Node::Bin(BinOp::Add, a, b) => match (pool.node(a), pool.node(b)) {
-                (_, Node::Un(UnOp::ZExt, _)) => a,
-                (Node::Un(UnOp::ZExt, _), _) => b,
-                _ => whole,
-            },
-            _ => whole,
-        };
+        // A quotient towards zero has added something of few bits to negative numbers.
+        let mut dividend = pool.bv(pool.width(whole), 0);
+        for addend in addends(pool, whole) {
+            let is_dividend = !matches!(pool.node(addend), Node::Un(UnOp::ZExt, bias)
+                if pool.width(bias) == twos);
+            if is_dividend {
+                dividend = pool.add(dividend, addend);
+            }
+        }
         let sources = self.equality(pool, plain, (dividend, again))?;
-        Some(Fact { sides: (dividend, again), sources })
+        Some(Fact { word: dividend, factor: 1 << twos, other: term, sources })
     }
+}
+
+/// The terms that a sum is of.
+fn addends(pool: &TermPool, sum: Term) -> Vec<Term> {
+    let (mut waiting, mut found) = (vec![sum], Vec::new());
+    while let Some(next) = waiting.pop() {
+        match pool.node(next) {
+            Node::Bin(BinOp::Add, a, b) => waiting.extend([b, a]),
+            _ => found.push(next),
+        }
+    }
+    found
 }
 
 /// An extended sum or difference as that of extended words.

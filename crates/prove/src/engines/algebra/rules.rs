@@ -46,9 +46,11 @@ struct Rule {
     sources: Sources,
 }
 
-/// An equation that is no assumption and follows from some.
+/// That a word is a multiple of another one, which is no assumption and follows from some.
 pub(super) struct Fact {
-    pub(super) sides: (Term, Term),
+    pub(super) word: Term,
+    pub(super) factor: u64,
+    pub(super) other: Term,
     pub(super) sources: Sources,
 }
 
@@ -88,8 +90,12 @@ impl Rules {
                 equations.push((pool.width(a), rules.difference(pool, a, b), sources));
             }
         }
-        for Fact { sides: (a, b), sources } in facts {
-            equations.push((pool.width(*a), rules.difference(pool, *a, *b), sources.clone()));
+        for Fact { word, factor, other, sources } in facts {
+            let width = pool.width(*word);
+            let other = rules.polynomial(pool, *other, DEEPEST);
+            let multiple = scaled(&other, *factor, width);
+            let word = rules.polynomial(pool, *word, DEEPEST);
+            equations.push((width, difference(&word, &multiple, width), sources.clone()));
         }
         equations.extend(rules.tight(pool, parts));
         equations.sort_by_key(|(_, polynomial, _)| degree(polynomial));
@@ -302,43 +308,42 @@ impl Rules {
 
     /// Equations that follow from two comparisons.
     fn tight(&mut self, pool: &mut TermPool, parts: &[Part]) -> Vec<(u32, Polynomial, Sources)> {
-        let mut less = Vec::new();
+        let mut less: FxHashMap<Comparison, Option<usize>> = FxHashMap::default();
         let mut not_less = Vec::new();
         for part in parts {
-            let (atom, list) = match pool.node(part.term) {
-                Node::Un(UnOp::Not, atom) => (atom, &mut not_less),
-                _ => (part.term, &mut less),
+            let (atom, is_less) = match pool.node(part.term) {
+                Node::Un(UnOp::Not, atom) => (atom, false),
+                _ => (part.term, true),
             };
             let Node::Bin(op @ (BinOp::Slt | BinOp::Ult), a, b) = pool.node(atom) else { continue };
             let width = pool.width(a);
-            if width <= 64 {
-                let sides = [a, b].map(|side| self.polynomial(pool, side, DEEPEST));
-                list.push((Comparison { op, width, sides }, part.source));
+            if width > 64 {
+                continue;
+            }
+            let sides = [a, b].map(|side| self.polynomial(pool, side, DEEPEST));
+            let comparison = Comparison { op, width, sides };
+            if is_less {
+                less.insert(comparison, part.source);
+            } else {
+                not_less.push((comparison, part.source));
             }
         }
         let mut found = Vec::new();
-        for (at, (limit, source)) in not_less.iter().enumerate() {
+        let mut seen: FxHashMap<Comparison, Option<usize>> = FxHashMap::default();
+        for (limit, source) in not_less {
+            let Comparison { op, width, .. } = limit;
             let [c, d] = &limit.sides;
-            let alike = |other: &Comparison| other.op == limit.op && other.width == limit.width;
-            let width = limit.width;
-            let both = |other: &Option<usize>| source.iter().chain(other).copied().collect();
-            // Neither is less than the other.
-            for (other, own) in not_less[..at].iter().filter(|(other, _)| alike(other)) {
-                if other.sides[0] == *d && other.sides[1] == *c {
-                    found.push((width, difference(c, d, width), both(own)));
-                }
+            let one = constant(1, width);
+            let key = |a: Polynomial, b: Polynomial| Comparison { op, width, sides: [a, b] };
+            // Neither is less than the other; or `c - 1 < d` or `c < d + 1`, and not `c < d`.
+            let opposite = seen.get(&key(d.clone(), c.clone()));
+            let before = less.get(&key(difference(c, &one, width), d.clone()));
+            let after = less.get(&key(c.clone(), sum(d, &one, width)));
+            for other in [opposite, before, after].into_iter().flatten() {
+                let sources = source.iter().chain(other).copied().collect();
+                found.push((width, difference(c, d, width), sources));
             }
-            // `a < b`, and not `a + 1 < b` or `a < b - 1`.
-            for (other, own) in less.iter().filter(|(other, _)| alike(other)) {
-                let [a, b] = &other.sides;
-                let one = constant(1, width);
-                let next = (a != c || b != d)
-                    && difference(&difference(c, a, width), &difference(d, b, width), width) == one
-                    && (a == c || b == d);
-                if next {
-                    found.push((width, difference(c, d, width), both(own)));
-                }
-            }
+            seen.insert(limit, source);
         }
         found
     }

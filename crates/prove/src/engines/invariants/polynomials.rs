@@ -19,7 +19,7 @@ use crate::system::{System, Transition};
 /// The most candidates of a point.
 const MOST_CANDIDATES: usize = 40;
 /// The time of the query about one candidate and one transition.
-const SINGLE: std::time::Duration = std::time::Duration::from_millis(80);
+const SINGLE: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// The named equations that hold at each point, unless the time was over before that was known.
 pub(crate) fn polynomials(
