@@ -444,7 +444,9 @@ impl RunArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "lydian prove program.c --time 60 -- -m32\nlydian prove program.c --criteria all-uses")]
+#[command(
+    after_help = "lydian prove program.c --time 60 -- -m32\nlydian prove program.c --criteria all-uses"
+)]
 pub(crate) struct ProveArgs {
     /// The C files of the program, or a compile_commands.json, which stands for all its files
     #[arg(required = true, value_name = "FILE")]

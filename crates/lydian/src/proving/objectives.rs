@@ -170,7 +170,8 @@ impl ObjectiveProofs {
             contracts: &decided.contracts,
             flaw: contracts.err(),
         };
-        let found = answers(&asked, (&parts, &board), &decided.verdicts, &mut reader);
+        let found =
+            answers(&asked, (&parts, &board), (&decided.verdicts, request.time), &mut reader);
         let objectives = asked.entries.iter().map(|entry| {
             let Answered { answer, engine } = found[entry.objective].clone();
             loaded.proof(
