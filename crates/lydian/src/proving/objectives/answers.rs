@@ -10,7 +10,7 @@ use lydian_prove::system::GoalId;
 
 use super::super::answers::{AnswerReader, arguments, external, reconciled};
 use super::super::board::Board;
-use super::super::{Argument, ErrorAnswer, InputValue};
+use super::super::verdicts::{Argument, ErrorAnswer, InputValue};
 use super::asked::{AskedObjectives, Conjunctions};
 use super::coverage::CoverageJudge;
 
