@@ -12,15 +12,15 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lydian_base::{Budget, CancelToken, Place};
-use lydian_ir::{CTypeId, CTypes, FuncId, Program, StmtId};
+use lydian_base::{Budget, CancelToken};
+use lydian_ir::{FuncId, Program};
 use lydian_prove::Semantics;
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, Rules, UninitialisedRead, encode,
 };
 use lydian_prove::engines::Recursive;
 use lydian_prove::system::GoalId;
-use lydian_smt::{ChainConfig, Limits, Term, TermPool, Z3Use, standard_chain};
+use lydian_smt::{Limits, Term, TermPool, standard_chain};
 use serde::Serialize;
 
 use crate::c_export::{ProofInC, proof_in_c};
@@ -41,7 +41,9 @@ pub use native_tests::NativeTest;
 pub use objectives::{ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs};
 use outside::Outside;
 pub use outside::{CheckedError, Conclusion, OutsideRequest};
-use search::{Search, alternates};
+use search::{CHECK_TIME, Search, alternates, chain};
+use verdicts::MAIN;
+pub use verdicts::{Argument, ErrorAnswer, ErrorProof, InputValue, Provers};
 
 mod answers;
 mod board;
@@ -53,27 +55,12 @@ mod native_tests;
 mod objectives;
 mod outside;
 mod search;
+pub(crate) mod verdicts;
 
-/// The time of each question that checks an argument.
-const CHECK_TIME: Duration = Duration::from_secs(10);
 /// The part of the time for runs of the program itself, before everything else.
 const EXECUTION: u32 = 10;
 /// The part of the time for the one run of a program without inputs, beside the engines.
 const WHOLE_RUN: u32 = 2;
-/// The function where a program begins.
-const MAIN: &str = "main";
-
-/// Who looks for answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Provers {
-    /// The engines of `lydian-prove` and the exploration, which share the time.
-    #[default]
-    Together,
-    /// The engines alone.
-    Engines,
-    /// The exploration alone.
-    Exploration,
-}
 
 /// A program, and the time for the proofs.
 #[derive(Clone, Debug)]
@@ -123,63 +110,6 @@ pub struct Proofs {
     /// The witnesses of the answers.
     #[serde(skip)]
     pub witnesses: Vec<Witness>,
-}
-
-/// What is known of a call of an error function.
-#[derive(Clone, Debug, Serialize)]
-pub struct ErrorProof {
-    /// The place of the call.
-    pub place: Option<Place>,
-    /// The function with the call.
-    pub function: String,
-    /// The answer.
-    pub answer: ErrorAnswer,
-    /// The engine that found the answer.
-    pub engine: String,
-    /// The call.
-    #[serde(skip)]
-    pub(crate) call: (FuncId, StmtId),
-}
-
-/// The answer for a call of an error function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ErrorAnswer {
-    /// A run with these inputs gets there, as the interpreter confirms.
-    Reached(Vec<InputValue>),
-    /// No run gets there.
-    Unreachable(Argument),
-    /// Neither is known.
-    Unknown(String),
-    /// An internal error: this part of an engine's argument is false.
-    Unconfirmed(String),
-}
-
-/// The value of a call that gives the program an input.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct InputValue {
-    /// The function that is called. For the first value of a variable that begins without one, a name
-    /// that [`Beginning`](lydian_ir::beginnings::Beginning) reads.
-    pub function: String,
-    /// The C type of the result, where it is known.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub ty: Option<String>,
-    /// The bytes of its result, in the order of memory.
-    pub bytes: Vec<u8>,
-}
-
-/// Why no run gets to a place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Argument {
-    /// The number of successive states that the induction looks at; 1 for plain induction.
-    pub depth: u32,
-    /// Whether all runs are shorter than that, so that they were looked at one and all.
-    pub exhaustive: bool,
-    /// What holds whenever control is at a loop's head.
-    pub invariants: Vec<PointInvariants>,
-    /// The argument of the exploration, as a sentence; the rest is empty then.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub paths: Option<String>,
 }
 
 impl Proofs {
@@ -309,11 +239,6 @@ fn undefined(program: &Program) -> Vec<String> {
     undefined.map(|function| function.name.clone()).collect()
 }
 
-/// A type as C writes it.
-fn spelled(types: &CTypes, ty: CTypeId) -> String {
-    types.spell(ty, "").trim().to_owned()
-}
-
 /// Follows the program's one run for a part of the time, in turns with the engines.
 fn run_whole(execution: &Execution<'_>, board: &Board, end: Instant) -> Option<Hit> {
     let left = end.saturating_duration_since(Instant::now());
@@ -338,11 +263,6 @@ fn explore(
     let exploration = ErrorExploration { program, main, goals: errors.collect(), workers };
     let left = end.saturating_duration_since(Instant::now());
     exploration.run(board, &Budget::start(Some(left), board.exploration().clone()));
-}
-
-/// The options of the engines' solvers.
-fn chain() -> ChainConfig {
-    ChainConfig { z3: Z3Use::Off, bisection: true, ..ChainConfig::default() }
 }
 
 fn encoded(

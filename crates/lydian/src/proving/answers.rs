@@ -12,7 +12,8 @@ use super::board::Finding;
 use super::confirmation::{confirm, location};
 use crate::certificates::Proof;
 
-use super::{Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, PointInvariants, spelled};
+use super::invariants::PointInvariants;
+use super::verdicts::{Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, spelled};
 use crate::project::linked::LinkedProgram;
 use crate::project::location_span;
 

@@ -13,7 +13,7 @@ use lydian_base::CancelToken;
 use lydian_prove::engines::Companion;
 use lydian_prove::system::GoalId;
 
-use super::InputValue;
+use super::verdicts::InputValue;
 
 /// The shares of a round of the engines, each as long as the time that the round begins with.
 const SHARES: u32 = 16;

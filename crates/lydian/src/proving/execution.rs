@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use super::answers::external;
 use super::confirmation::{CallWatch, is_assertion_call, location};
-use super::{InputValue, MAIN, spelled};
+use super::verdicts::{InputValue, MAIN, spelled};
 use crate::project::linked::LinkedProgram;
 
 /// The statements of a short run.

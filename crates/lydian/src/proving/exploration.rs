@@ -28,7 +28,7 @@ use lydian_symex::{
 
 use super::board::{Board, Finding, Party};
 use super::confirmation::confirm;
-use super::{InputValue, MAIN, spelled};
+use super::verdicts::{InputValue, MAIN, spelled};
 use crate::project::linked::LinkedProgram;
 
 /// The most time of one question.

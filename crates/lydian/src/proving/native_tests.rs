@@ -11,7 +11,8 @@ use std::fmt::Write as _;
 
 use lydian_ir::beginnings::Beginning;
 
-use super::{ErrorAnswer, InputValue, Proofs};
+use super::Proofs;
+use super::verdicts::{ErrorAnswer, InputValue};
 
 /// A counterexample as a C file.
 #[derive(Clone, Debug, PartialEq, Eq)]

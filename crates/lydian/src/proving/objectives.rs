@@ -25,8 +25,9 @@ use serde::Serialize;
 use super::answers::{AnswerReader, ProvedText};
 use super::board::Board;
 use super::native_tests::{NativeTest, program_text};
-use super::search::{Search, alternates};
-use super::{CHECK_TIME, ErrorAnswer, Provers, chain, undefined};
+use super::search::{CHECK_TIME, Search, alternates, chain};
+use super::undefined;
+use super::verdicts::{ErrorAnswer, InputValue, Provers};
 use crate::error::Error;
 use crate::events::Observer;
 use crate::objectives::ObjectiveRequest;
@@ -170,7 +171,8 @@ impl ObjectiveProofs {
             contracts: &decided.contracts,
             flaw: contracts.err(),
         };
-        let found = answers(&asked, (&parts, &board), &decided.verdicts, &mut reader);
+        let found =
+            answers(&asked, (&parts, &board), (&decided.verdicts, request.time), &mut reader);
         let objectives = asked.entries.iter().map(|entry| {
             let Answered { answer, engine } = found[entry.objective].clone();
             loaded.proof(
@@ -193,7 +195,7 @@ impl ObjectiveProofs {
 
     /// A C file for each set of inputs that reaches something.
     pub fn native_tests(&self) -> Vec<NativeTest> {
-        let mut tests: Vec<(&[super::InputValue], Vec<&ObjectiveProof>)> = Vec::new();
+        let mut tests: Vec<(&[InputValue], Vec<&ObjectiveProof>)> = Vec::new();
         for objective in &self.objectives {
             let ErrorAnswer::Reached(inputs) = &objective.answer else { continue };
             match tests.iter_mut().find(|(known, _)| *known == inputs.as_slice()) {

@@ -12,12 +12,14 @@ use lydian_prove::engines::{
     Companion, Contracts, Decided, Decision, Recursive, Schedule, Verdict, decide_recursive,
 };
 use lydian_prove::system::GoalId;
-use lydian_smt::{Limits, Solver, TermPool};
+use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use};
 
-use super::Provers;
 use super::board::Board;
+use super::verdicts::Provers;
 use crate::generation::workers;
 
+/// The time of each question that checks an argument.
+pub(super) const CHECK_TIME: Duration = Duration::from_secs(10);
 /// How often it is looked whether the user asked to stop.
 const LOOK: Duration = Duration::from_millis(10);
 /// The bytes of a thread's stack. Recursive functions walk through terms and expressions.
@@ -27,6 +29,11 @@ const STACK: usize = 64 << 20;
 const ROUNDS_OF_ALL: u32 = 3;
 /// The rounds in which the goals of a group are asked for before those of the next one.
 const ROUNDS_OF_A_GROUP: u32 = 2;
+
+/// The options of the engines' solvers.
+pub(super) fn chain() -> ChainConfig {
+    ChainConfig { z3: Z3Use::Off, bisection: true, ..ChainConfig::default() }
+}
 
 /// Takes the verdicts of a later search that decide something, or have a better reason why not.
 fn take(decided: &mut Decided, found: Decided) {

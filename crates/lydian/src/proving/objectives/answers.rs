@@ -2,6 +2,7 @@
 //! exploration found.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use lydian_ir::test::Test;
 use lydian_prove::engines::{self, Certificate, Decision, Trace, Verdict};
@@ -9,9 +10,12 @@ use lydian_prove::system::GoalId;
 
 use super::super::answers::{AnswerReader, arguments, external, reconciled};
 use super::super::board::Board;
-use super::super::{Argument, ErrorAnswer, InputValue};
+use super::super::verdicts::{Argument, ErrorAnswer, InputValue};
 use super::asked::{AskedObjectives, Conjunctions};
 use super::coverage::CoverageJudge;
+
+/// The steps in which a run that an engine found gets to its goal.
+const FEW_STEPS: u64 = 1 << 17;
 
 /// An answer, and who found it.
 #[derive(Clone, Debug)]
@@ -20,11 +24,11 @@ pub(super) struct Answered {
     pub(super) engine: String,
 }
 
-/// The answers by the numbers of the objectives.
+/// The answers by the numbers of the objectives. Runs are confirmed for so long.
 pub(super) fn answers(
     asked: &AskedObjectives<'_>,
     (parts, board): (&[Conjunctions], &Board<usize>),
-    verdicts: &[Verdict],
+    (verdicts, time): (&[Verdict], Duration),
     reader: &mut AnswerReader<'_>,
 ) -> Vec<Answered> {
     let mut by_goal: BTreeMap<GoalId, &Verdict> = BTreeMap::new();
@@ -36,7 +40,7 @@ pub(super) fn answers(
         reached: BTreeMap::new(),
         refused: BTreeMap::new(),
     };
-    confirmation.runs(asked, (parts, board));
+    confirmation.runs(asked, (parts, board), time);
     confirmation.check_together();
     let of = |(number, conjunctions): (usize, &Conjunctions)| {
         let finding = board.finding(number);
@@ -64,10 +68,15 @@ impl<'v> Confirmation<'_, '_, 'v> {
         &mut self,
         asked: &AskedObjectives<'_>,
         (parts, board): (&[Conjunctions], &Board<usize>),
+        time: Duration,
     ) {
         let mut judge = None;
-        for number in 0..asked.count() {
-            let run = self.run_to(parts[number].as_ref());
+        let end = Instant::now() + time;
+        for (number, conjunctions) in parts.iter().enumerate() {
+            if Instant::now() > end {
+                break;
+            }
+            let run = self.run_to(conjunctions.as_ref());
             let Some((verdict, trace)) = run.filter(|_| asked.is_simple(number)) else { continue };
             if self.reached.contains_key(&number) || board.decides(number) {
                 continue;
@@ -80,7 +89,7 @@ impl<'v> Confirmation<'_, '_, 'v> {
                 externals: inputs.iter().map(external).collect(),
                 ..Test::calling(&entry, arguments(program, self.reader.main))
             };
-            let refusal = match judge.covered(&test, &[number]) {
+            let refusal = match judge.covered(&test, &[number], FEW_STEPS) {
                 Ok(covered) => {
                     for one in &covered {
                         let known = self.reached.entry(*one);

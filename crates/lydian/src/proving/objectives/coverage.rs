@@ -13,12 +13,10 @@ use super::monitor::SequenceMonitor;
 
 /// The steps of a run that is followed at first.
 const FEW_STEPS: u64 = 1 << 14;
-/// The most steps of a run that confirms an answer.
-const MOST_STEPS: u64 = 1 << 22;
 /// Why a run counts for nothing that breaks an assumption.
 const BROKEN: &str = "a run that was found breaks an assumption";
 /// The factor of the steps from one run to the next.
-const GROWTH: u64 = 16;
+const GROWTH: u64 = 8;
 /// The most calls that may be open at once in such a run.
 const MOST_CALLS: u32 = 100_000;
 
@@ -46,7 +44,7 @@ impl<'a> CoverageJudge<'a> {
     }
 
     /// The numbers of the objectives that a test covers, with those before it for some hyperlabels. A run
-    /// that does not end is followed until it covers what is claimed.
+    /// that does not end is followed until it covers what is claimed, or for so many steps.
     ///
     /// # Errors
     /// The reason why the test counts for nothing.
@@ -54,15 +52,16 @@ impl<'a> CoverageJudge<'a> {
         &mut self,
         test: &Test,
         claimed: &[usize],
+        most: u64,
     ) -> Result<BTreeSet<usize>, String> {
-        let mut steps = FEW_STEPS;
+        let mut steps = FEW_STEPS.min(most);
         loop {
             let (found, end) = self.covered_within(test, steps)?;
             let is_cut = matches!(end, End::Stopped(_));
-            if !is_cut || steps >= MOST_STEPS || claimed.iter().all(|one| found.contains(one)) {
+            if !is_cut || steps >= most || claimed.iter().all(|one| found.contains(one)) {
                 return Ok(found);
             }
-            steps *= GROWTH;
+            steps = most.min(steps * GROWTH);
         }
     }
 

@@ -19,6 +19,11 @@ use super::super::exploration::{
 use super::asked::{AskedObjectives, Objective};
 use super::coverage::CoverageJudge;
 
+/// The most steps of a run that confirms a test.
+const MOST_STEPS: u64 = 1 << 20;
+/// The same when the time is over.
+const FEW_STEPS: u64 = 1 << 14;
+
 /// A program to be explored for its objectives.
 pub(super) struct ObjectiveExploration<'a> {
     pub(super) text: ProvedText<'a>,
@@ -62,7 +67,7 @@ impl ObjectiveExploration<'_> {
         let mut judge = CoverageJudge::new(self.text.program, self.asked);
         let mut sink = |event: Event| {
             if let Event::Test(found) = event {
-                self.take_test(&mut judge, &found, board);
+                self.take_test(&mut judge, &found, (board, budget));
             }
         };
         let chain = ChainConfig::default();
@@ -83,9 +88,20 @@ impl ObjectiveExploration<'_> {
     }
 
     /// Notes the objectives that a test covers in the interpreter, whatever was claimed of it.
-    fn take_test(&self, judge: &mut CoverageJudge<'_>, found: &FoundTest, board: &Board<usize>) {
+    fn take_test(
+        &self,
+        judge: &mut CoverageJudge<'_>,
+        found: &FoundTest,
+        (board, budget): (&Board<usize>, &Budget),
+    ) {
         let claimed = self.claims(found);
-        match judge.covered(&found.test, &claimed) {
+        let is_new = claimed.iter().any(|one| !board.decides(*one));
+        if !is_new && (0..self.asked.count()).all(|one| self.asked.is_simple(one)) {
+            return;
+        }
+        // Many tests come when the time is over.
+        let most = if budget.exceeded().is_some() { FEW_STEPS } else { MOST_STEPS };
+        match judge.covered(&found.test, &claimed, most) {
             Ok(covered) => {
                 for objective in &covered {
                     let inputs = inputs(self.text.program, &found.test);

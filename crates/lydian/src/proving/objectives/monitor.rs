@@ -25,6 +25,8 @@ type Activation = u32;
 pub(super) struct SequenceMonitor<'a> {
     functions: &'a [FunctionObjectives],
     followed: Vec<(Name, &'a Sequence)>,
+    /// Whether a trace covered each of these.
+    done: Vec<bool>,
     /// The others.
     beyond: Vec<Name>,
     /// By function and site: the followed sequences with an atom there.
@@ -38,6 +40,7 @@ impl<'a> SequenceMonitor<'a> {
         let mut monitor = Self {
             functions: asked.functions,
             followed: Vec::new(),
+            done: Vec::new(),
             beyond: Vec::new(),
             at: BTreeMap::new(),
             ends: BTreeMap::new(),
@@ -59,6 +62,7 @@ impl<'a> SequenceMonitor<'a> {
         }
         let number = self.followed.len();
         self.followed.push((name, sequence));
+        self.done.push(false);
         for atom in &sequence.atoms {
             if let Some(position) = asked.position(atom.function) {
                 let site = asked.functions[position].labels[atom.label].site;
@@ -77,8 +81,8 @@ impl<'a> SequenceMonitor<'a> {
         }
     }
 
-    /// The sequences that a trace covers.
-    pub(super) fn covered(&self, trace: &Trace) -> BTreeSet<Name> {
+    /// The sequences that a trace covers, without those that traces before it covered.
+    pub(super) fn covered(&mut self, trace: &Trace) -> BTreeSet<Name> {
         // By sequence: how many atoms were covered, for each activation.
         let mut begun: Vec<BTreeSet<(usize, Activation)>> =
             vec![BTreeSet::new(); self.followed.len()];
@@ -87,14 +91,17 @@ impl<'a> SequenceMonitor<'a> {
             let place = (event.function, event.site);
             let ends = self.ends.get(&place).map_or(&[][..], Vec::as_slice);
             for number in self.at.get(&place).into_iter().flatten() {
+                if self.done[*number] {
+                    continue;
+                }
                 let (name, sequence) = self.followed[*number];
-                self.pass(event, sequence, &mut begun[*number], || _ = covered.insert(name));
+                Self::pass(event, sequence, &mut begun[*number], || _ = covered.insert(name));
             }
-            for number in ends
-                .iter()
-                .filter(|number| self.at.get(&place).is_none_or(|here| !here.contains(number)))
-            {
-                end(event, self.followed[*number].1, &mut begun[*number]);
+            for number in ends {
+                let is_passed = self.at.get(&place).is_some_and(|here| here.contains(number));
+                if !is_passed && !self.done[*number] && !begun[*number].is_empty() {
+                    end(event, self.followed[*number].1, &mut begun[*number]);
+                }
             }
         }
         if trace.events.len() <= MOST_EVENTS {
@@ -104,13 +111,15 @@ impl<'a> SequenceMonitor<'a> {
             };
             covered.extend(self.beyond.iter().filter(is_met));
         }
+        for (done, (name, _)) in self.done.iter_mut().zip(&self.followed) {
+            *done |= covered.contains(name);
+        }
         covered
     }
 
     /// Moves a sequence at an event that may cover an atom of it: atoms first, then what ends a passage
     /// that began before, then the atoms that were covered.
     fn pass(
-        &self,
         event: &TraceEvent,
         sequence: &Sequence,
         begun: &mut BTreeSet<(usize, Activation)>,
