@@ -27,24 +27,21 @@ use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, Solver, Term, TermPool, Z3Use, standard_chain};
 use serde::Serialize;
 
-use crate::c_export::{ProofInC, proof_in_c};
 use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::generation::workers;
 use crate::project::linked::{LinkRequest, LinkedProgram};
-use crate::source_invariants::SourceInvariants;
-use crate::witnesses::{Witness, WitnessWriter};
 pub(crate) use answers::arguments as zero_arguments;
 pub(crate) use answers::external;
 use answers::{AnswerReader, arguments};
 use board::Board;
+pub(crate) use confirmation::confirm;
 use execution::Execution;
 use exploration::ErrorExploration;
 pub use invariants::PointInvariants;
 pub use native_tests::NativeTest;
-use outside::Outside;
-pub use outside::{CheckedError, Conclusion, OutsideRequest};
+use source_invariants::SourceInvariants;
 
 mod answers;
 mod board;
@@ -53,14 +50,14 @@ mod execution;
 mod exploration;
 pub(crate) mod invariants;
 mod native_tests;
-mod outside;
+pub(crate) mod source_invariants;
 
 /// The time of each question that checks an argument.
 const CHECK_TIME: Duration = Duration::from_secs(10);
 /// The part of the time for runs of the program itself.
 const EXECUTION: u32 = 4;
 /// The function where a program begins.
-const MAIN: &str = "main";
+pub(crate) const MAIN: &str = "main";
 /// How often it is looked whether the user asked to stop.
 const LOOK: Duration = Duration::from_millis(10);
 /// The bytes of a thread's stack. Recursive functions walk through terms and expressions.
@@ -90,8 +87,6 @@ pub struct ProofRequest {
     /// How many threads work at once; none for as many as there are cores. With one, the engines and the
     /// exploration take turns.
     pub jobs: Option<NonZeroUsize>,
-    /// The outside checker that is asked, too.
-    pub outside: Option<OutsideRequest>,
 }
 
 /// Proofs about the errors of a program.
@@ -99,12 +94,6 @@ pub struct ProofRequest {
 pub struct Proofs {
     /// Each call of an error function, in the order of the text.
     pub errors: Vec<ErrorProof>,
-    /// The answers of an outside checker, in the same order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub checked: Vec<CheckedError>,
-    /// Why the outside checker was not asked about all of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_checked: Option<String>,
     /// Why the encoding may have more runs than the program; empty where it has the same.
     pub inexact: Vec<String>,
     /// The time of encoding, in seconds.
@@ -117,12 +106,22 @@ pub struct Proofs {
     /// The certificates of what is unreachable.
     #[serde(skip)]
     pub certificates: Certificates,
-    /// The program with the invariants of its proofs as C, or why it has no such form.
+    /// The program, for other tools.
     #[serde(skip)]
-    pub in_c: Result<ProofInC, String>,
-    /// The witnesses of the answers.
-    #[serde(skip)]
-    pub witnesses: Vec<Witness>,
+    pub(crate) proved: Arc<ProvedProgram>,
+}
+
+/// A program with what holds at its loops.
+#[derive(Debug)]
+pub(crate) struct ProvedProgram {
+    /// The program with inputs for variables without a value.
+    pub(crate) linked: LinkedProgram,
+    /// The program as its text says it.
+    pub(crate) plain: Program,
+    /// The function where runs begin.
+    pub(crate) main: FuncId,
+    pub(crate) invariants: SourceInvariants,
+    pub(crate) is_recursive: bool,
 }
 
 /// What is known of a call of an error function.
@@ -195,7 +194,7 @@ impl Proofs {
     ) -> Result<Self, Error> {
         let end = Instant::now() + request.time;
         let mut program = LinkedProgram::load_needed(&request.program, observer)?;
-        let plain = request.outside.as_ref().map(|_| program.linked.program.clone());
+        let plain = program.linked.program.clone();
         lydian_ir::beginnings::make_inputs(&mut program.linked.program);
         let begun = Instant::now();
         let mut pool = TermPool::new();
@@ -255,30 +254,16 @@ impl Proofs {
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         let undefined = undefined(&program.linked.program);
-        let (mut checked, mut not_checked) = (Vec::new(), None);
-        if let (Some(request), Some(plain)) = (&request.outside, &plain) {
-            let outside = Outside { plain, program: &program, main, request, cancel };
-            match outside.ask(&mut errors) {
-                Ok(answers) => checked = answers,
-                // The answers that are known are not lost.
-                Err(error) => not_checked = Some(error.to_string()),
-            }
-        }
         let is_recursive = !encoded.calls.is_empty();
-        let in_c = proof_in_c(&program, &invariants, &errors, is_recursive);
-        let writer = WitnessWriter { linked: &program, main, invariants: &invariants };
-        let witnesses = writer.all(&errors);
+        let proved = ProvedProgram { linked: program, plain, main, invariants, is_recursive };
         Ok(Self {
             errors,
-            in_c,
-            witnesses,
-            checked,
-            not_checked,
             inexact,
             encoding_seconds,
             proving_seconds,
             undefined,
             certificates,
+            proved: Arc::new(proved),
         })
     }
 }

@@ -131,7 +131,6 @@ impl Session<'_, '_> {
                     )?;
                     self.prove_unreachable(summary, config, budget, &mut contradictions)?;
                     self.prove_assuming(summary, config, budget)?;
-                    self.ask_outside(&mut hyper_coverage, budget)?;
                     self.record_implied_verdicts()?;
                     explored = Some(found);
                 }
@@ -141,6 +140,7 @@ impl Session<'_, '_> {
                 }
             }
         }
+        self.ask_outside(&mut hyper_coverage, budget)?;
         contradictions.extend(self.withdraw_contradicted()?);
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;

@@ -20,8 +20,8 @@ use lydian_ir::{
 };
 
 use crate::project::linked::LinkedProgram;
-use crate::proving::ErrorProof;
-use crate::source_invariants::{HeadKind, SourceInvariant, SourceInvariants};
+use crate::proving::source_invariants::{HeadKind, SourceInvariant, SourceInvariants};
+use crate::proving::{ErrorProof, Proofs};
 
 /// A program with its proof, as C.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +47,22 @@ struct Written {
     locals: BTreeSet<(FuncId, LocalId)>,
 }
 
+impl Proofs {
+    /// The program with its loops cut at the invariants of the proofs.
+    ///
+    /// # Errors
+    /// The reason why it has no such form.
+    pub fn in_c(&self) -> Result<ProofInC, String> {
+        let proved = &self.proved;
+        proof_in_c(&proved.linked, &proved.invariants, &self.errors, proved.is_recursive)
+    }
+}
+
 /// Writes the proof of a program's errors.
 ///
 /// # Errors
 /// The reason why the program has no such form.
-pub(crate) fn proof_in_c(
+fn proof_in_c(
     linked: &LinkedProgram,
     invariants: &SourceInvariants,
     errors: &[ErrorProof],
