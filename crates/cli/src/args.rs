@@ -5,12 +5,17 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lydian::Checker;
 use lydian_objective::criterion::set::{self, CriterionChoice};
 use lydian_objective::{AcceptedAssumptions, Criterion};
 use lydian_report::exports::{gcov_json, lcov};
 use lydian_report::filters::paths::PathPattern;
 use lydian_report::totals::thresholds::Threshold;
+
+mod checker;
+mod for_other_tools;
+
+pub(crate) use checker::CheckerArgs;
+pub(crate) use for_other_tools::OtherToolArgs;
 
 /// Says what tests of a C program must reach, measures what they reach, writes those that are
 /// missing, and proves what no test can reach.
@@ -335,7 +340,7 @@ fn kind_of_assumption(text: &str) -> Result<String, String> {
     known.map_err(|error| error.to_string())
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
     match seconds >= 0.0 {
         true => Ok(seconds),
@@ -487,18 +492,10 @@ pub(crate) struct ProveArgs {
     /// Write a certificate of each proof into this folder, for `lydian check`
     #[arg(long, value_name = "DIR")]
     pub(crate) certificates: Option<PathBuf>,
-    /// Write the program with its loops cut at the invariants of the proofs into this file, for CBMC
-    #[arg(long, value_name = "FILE")]
-    pub(crate) export_c: Option<PathBuf>,
-    /// Write a witness (format 2.0 of SV-COMP) of each error that is reached into this folder, and one of
-    /// the program if none is reachable
-    #[arg(long, value_name = "DIR")]
-    pub(crate) witnesses: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) other_tools: OtherToolArgs,
     #[command(flatten)]
     pub(crate) outside: CheckerArgs,
-    /// Keep the programs for which the tool's answer is the opposite, in this folder
-    #[arg(long, value_name = "DIR", requires = "checker")]
-    pub(crate) disagreements: Option<PathBuf>,
     /// Take the compiler flags from this compile_commands.json
     #[arg(long, value_name = "FILE")]
     pub(crate) compile_commands: Option<PathBuf>,
@@ -513,27 +510,6 @@ pub(crate) enum ProversArg {
     Together,
     Engines,
     Exploration,
-}
-
-/// An outside checker, and its limits.
-#[derive(Debug, Args)]
-pub(crate) struct CheckerArgs {
-    /// Ask another tool about what stays unknown: cbmc, esbmc or cpachecker, by name or path, or a
-    /// command with places, such as `tool --timeout {time} {file}`
-    #[arg(long, value_name = "TOOL")]
-    pub(crate) checker: Option<Checker>,
-    /// Seconds of the tool for each question
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds, requires = "checker", allow_negative_numbers = true)]
-    pub(crate) checker_time: f64,
-    /// Megabytes of memory of the tool
-    #[arg(long, value_name = "MB", requires = "checker")]
-    pub(crate) checker_memory: Option<u64>,
-    /// How often the tool unwinds loops [default: more and more often, as long as there is time]
-    #[arg(long, value_name = "N", requires = "checker")]
-    pub(crate) unwind: Option<u32>,
-    /// Ask the tool about everything, and compare the answers
-    #[arg(long, requires = "checker")]
-    pub(crate) cross_check: bool,
 }
 
 #[derive(Debug, Args)]

@@ -25,8 +25,8 @@ use crate::measurement::compiled_program::{CompiledProgram, Measurement};
 use crate::measurement::test_runner::TestRunner;
 use crate::measurement::{MeasurementOptions, confinement};
 use crate::objectives::{Objectives, Semantics};
+use crate::outside::OutsideRequest;
 use crate::project::{Project, WholeProgramTest};
-use crate::proving::OutsideRequest;
 use crate::replay::keeper::{self, Case, CaseKeeper};
 use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::session::{

@@ -98,9 +98,7 @@
 //! }
 //! ```
 
-mod c_export;
 pub mod certificates;
-mod checkers;
 mod checking;
 mod configuration;
 mod coverage_data;
@@ -111,19 +109,16 @@ mod generation;
 mod learning;
 mod measurement;
 mod objectives;
+mod outside;
 mod project;
 mod proving;
 mod replay;
 mod session;
 mod shared_ledger;
-mod source_invariants;
 mod suite;
-mod witnesses;
 pub mod wrapper;
 
-pub use c_export::ProofInC;
 pub use certificates::Certificates;
-pub use checkers::{Checker, CheckerAnswer, CheckerOptions, CheckerReport, CommandTemplate};
 pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;
@@ -135,17 +130,19 @@ pub use generation::{
 pub use measurement::MeasurementOptions;
 pub use measurement::suite_coverage::{MissingObjective, SuiteCoverage};
 pub use objectives::{ObjectiveRequest, Objectives, Semantics};
+pub use outside::{
+    CheckedError, Checker, CheckerAnswer, CheckerOptions, CheckerReport, CommandTemplate,
+    Conclusion, OutsideRequest, ProofInC, Witness, WitnessKind,
+};
 pub use project::linked::{LinkRequest, LinkedProgram};
 pub use project::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProgramRequest};
 pub use project::{Project, location_span};
 pub use proving::{
-    Argument, CheckedError, Conclusion, ErrorAnswer, ErrorProof, InputValue, NativeTest,
-    ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs, OutsideRequest, PointInvariants,
-    ProofRequest, Proofs, Provers,
+    Argument, ErrorAnswer, ErrorProof, InputValue, NativeTest, ObjectiveProof,
+    ObjectiveProofRequest, ObjectiveProofs, PointInvariants, ProofRequest, Proofs, Provers,
 };
 pub use replay::{Claim, ClaimedVerdict, KeptCase, Replay, ReplayEndings, ReplayedObjective};
 pub use suite::{FailingTest, SuiteFormat, read_suite};
-pub use witnesses::{Witness, WitnessKind};
 
 pub use lydian_base::{CancelToken, Diagnostic, Place, Severity};
 pub use lydian_frontend::lower::ValueDecisions;

@@ -23,26 +23,23 @@ use lydian_prove::system::GoalId;
 use lydian_smt::{Limits, Term, TermPool, standard_chain};
 use serde::Serialize;
 
-use crate::c_export::{ProofInC, proof_in_c};
 use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::project::linked::{LinkRequest, LinkedProgram};
-use crate::source_invariants::SourceInvariants;
-use crate::witnesses::{Witness, WitnessWriter};
 pub(crate) use answers::arguments as zero_arguments;
 pub(crate) use answers::external;
 use answers::{AnswerReader, ProvedText, arguments};
 use board::{Board, Finding};
+pub(crate) use confirmation::confirm;
 use execution::{Execution, Hit};
 use exploration::ErrorExploration;
 pub use invariants::PointInvariants;
 pub use native_tests::NativeTest;
 pub use objectives::{ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs};
-use outside::Outside;
-pub use outside::{CheckedError, Conclusion, OutsideRequest};
 use search::{CHECK_TIME, Search, alternates, chain};
-use verdicts::MAIN;
+use source_invariants::SourceInvariants;
+pub(crate) use verdicts::MAIN;
 pub use verdicts::{Argument, ErrorAnswer, ErrorProof, InputValue, Provers};
 
 mod answers;
@@ -53,8 +50,8 @@ mod exploration;
 pub(crate) mod invariants;
 mod native_tests;
 mod objectives;
-mod outside;
 mod search;
+pub(crate) mod source_invariants;
 pub(crate) mod verdicts;
 
 /// The part of the time for runs of the program itself, before everything else.
@@ -77,8 +74,6 @@ pub struct ProofRequest {
     /// Whether certificates are wanted. Then the engines look for arguments of what the exploration has
     /// proved, too.
     pub certify: bool,
-    /// The outside checker that is asked, too.
-    pub outside: Option<OutsideRequest>,
 }
 
 /// Proofs about the errors of a program.
@@ -86,12 +81,6 @@ pub struct ProofRequest {
 pub struct Proofs {
     /// Each call of an error function, in the order of the text.
     pub errors: Vec<ErrorProof>,
-    /// The answers of an outside checker, in the same order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub checked: Vec<CheckedError>,
-    /// Why the outside checker was not asked about all of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_checked: Option<String>,
     /// Why the encoding may have more runs than the program; empty where it has the same.
     pub inexact: Vec<String>,
     /// The time of encoding, in seconds.
@@ -104,12 +93,22 @@ pub struct Proofs {
     /// The certificates of what is unreachable.
     #[serde(skip)]
     pub certificates: Certificates,
-    /// The program with the invariants of its proofs as C, or why it has no such form.
+    /// The program, for other tools.
     #[serde(skip)]
-    pub in_c: Result<ProofInC, String>,
-    /// The witnesses of the answers.
-    #[serde(skip)]
-    pub witnesses: Vec<Witness>,
+    pub(crate) proved: Arc<ProvedProgram>,
+}
+
+/// A program with what holds at its loops.
+#[derive(Debug)]
+pub(crate) struct ProvedProgram {
+    /// The program with inputs for variables without a value.
+    pub(crate) linked: LinkedProgram,
+    /// The program as its text says it.
+    pub(crate) plain: Program,
+    /// The function where runs begin.
+    pub(crate) main: FuncId,
+    pub(crate) invariants: SourceInvariants,
+    pub(crate) is_recursive: bool,
 }
 
 impl Proofs {
@@ -125,7 +124,7 @@ impl Proofs {
     ) -> Result<Self, Error> {
         let end = Instant::now() + request.time;
         let mut program = LinkedProgram::load_needed(&request.program, observer)?;
-        let plain = request.outside.as_ref().map(|_| program.linked.program.clone());
+        let plain = program.linked.program.clone();
         lydian_ir::beginnings::make_inputs(&mut program.linked.program);
         let begun = Instant::now();
         let mut pool = TermPool::new();
@@ -205,30 +204,16 @@ impl Proofs {
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
         let undefined = undefined(&program.linked.program);
-        let (mut checked, mut not_checked) = (Vec::new(), None);
-        if let (Some(request), Some(plain)) = (&request.outside, &plain) {
-            let outside = Outside { plain, program: &program, main, request, cancel };
-            match outside.ask(&mut errors) {
-                Ok(answers) => checked = answers,
-                // The answers that are known are not lost.
-                Err(error) => not_checked = Some(error.to_string()),
-            }
-        }
         let is_recursive = !encoded.calls.is_empty();
-        let in_c = proof_in_c(&program, &invariants, &errors, is_recursive);
-        let writer = WitnessWriter { linked: &program, main, invariants: &invariants };
-        let witnesses = writer.all(&errors);
+        let proved = ProvedProgram { linked: program, plain, main, invariants, is_recursive };
         Ok(Self {
             errors,
-            in_c,
-            witnesses,
-            checked,
-            not_checked,
             inexact,
             encoding_seconds,
             proving_seconds,
             undefined,
             certificates,
+            proved: Arc::new(proved),
         })
     }
 }

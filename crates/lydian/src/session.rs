@@ -137,7 +137,6 @@ impl Session<'_, '_> {
                         &mut contradictions,
                     )?;
                     self.prove_assuming(summary, config, budget)?;
-                    self.ask_outside(&mut hyper_coverage, budget)?;
                     self.record_implied_verdicts()?;
                     explored = Some(found);
                 }
@@ -147,6 +146,7 @@ impl Session<'_, '_> {
                 }
             }
         }
+        self.ask_outside(&mut hyper_coverage, budget)?;
         contradictions.extend(self.withdraw_contradicted()?);
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;

@@ -1,12 +1,13 @@
 //! `lydian prove`: whether any input leads a program to a call of an error function.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use lydian::{
     Argument, Beginning, ErrorAnswer, ErrorProof, InputValue, LinkRequest, ProofRequest, Proofs,
     files,
 };
+
+use serde::Serialize;
 
 use super::prove_objectives;
 use crate::args::ProveArgs;
@@ -14,8 +15,18 @@ use crate::exit::{ExitCode, Failure};
 use crate::progress::Terminal;
 use crate::requests::time_limit;
 use crate::{interrupt, output};
+use outside::OutsideAnswers;
 
 mod outside;
+
+/// All answers, as JSON has them.
+#[derive(Serialize)]
+struct Answers<'a> {
+    #[serde(flatten)]
+    proofs: &'a Proofs,
+    #[serde(flatten)]
+    outside: &'a OutsideAnswers,
+}
 
 pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
     if !args.criteria.is_empty() {
@@ -33,12 +44,12 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         provers: args.provers.into(),
         jobs: args.jobs,
         certify: args.certificates.is_some(),
-        outside: args.outside.request(),
     };
-    let proofs = Proofs::of_errors(&request, &cancel, &Terminal::new())?;
-    output::text(&(shown(&proofs) + &outside::shown(&proofs)))?;
+    let mut proofs = Proofs::of_errors(&request, &cancel, &Terminal::new())?;
+    let outside = OutsideAnswers::ask(&mut proofs, args.outside.request().as_ref(), &cancel);
+    output::text(&(shown(&proofs) + &outside.shown()))?;
     if let Some(path) = &args.json {
-        let json = serde_json::to_string_pretty(&proofs);
+        let json = serde_json::to_string_pretty(&Answers { proofs: &proofs, outside: &outside });
         files::file(path, &(json.expect("answers are valid JSON") + "\n"))?;
     }
     if let Some(folder) = &args.tests {
@@ -53,47 +64,13 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
             output::text(&format!("no certificate for the error in {function}: {why}\n"))?;
         }
     }
-    if let Some(file) = &args.export_c {
-        export_c(&proofs, file)?;
-    }
-    if let Some(folder) = &args.witnesses {
-        write_witnesses(&proofs, folder)?;
-    }
-    if let Some(folder) = &args.disagreements {
-        outside::keep(&proofs, folder)?;
-    }
+    outside.write(&proofs, &args.other_tools)?;
     let is_refuted = |error: &ErrorProof| matches!(error.answer, ErrorAnswer::Unconfirmed(_));
     Ok(match proofs.errors.iter().any(is_refuted) {
         true => ExitCode::Internal,
         false if cancel.is_cancelled() => ExitCode::Interrupted,
-        false => outside::code(&proofs),
+        false => outside.code(),
     })
-}
-
-/// Writes the proofs as C, or says why there is none.
-fn export_c(proofs: &Proofs, file: &Path) -> Result<(), Failure> {
-    match &proofs.in_c {
-        Ok(proof) => {
-            files::file(file, &proof.text)?;
-            for part in &proof.left_out {
-                output::text(&format!("{} leaves out: {part}\n", file.display()))?;
-            }
-        }
-        Err(why) => output::text(&format!("the program has no proof in C: {why}\n"))?,
-    }
-    Ok(())
-}
-
-/// Writes the witnesses, and says what they leave out.
-fn write_witnesses(proofs: &Proofs, folder: &Path) -> Result<(), Failure> {
-    files::folder(folder)?;
-    for witness in &proofs.witnesses {
-        files::file(&folder.join(&witness.file), &witness.text)?;
-        for part in &witness.left_out {
-            output::text(&format!("{} leaves out what has no form in C: {part}\n", witness.file))?;
-        }
-    }
-    Ok(())
 }
 
 fn shown(proofs: &Proofs) -> String {

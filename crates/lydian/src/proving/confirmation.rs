@@ -15,7 +15,7 @@ const MOST_CALLS: u32 = 100_000;
 ///
 /// # Errors
 /// The reason why it does not count.
-pub(super) fn confirm(
+pub(crate) fn confirm(
     program: &Program,
     test: &Test,
     call: (FuncId, StmtId),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::invariants::PointInvariants;
 
 /// The function where a program begins.
-pub(super) const MAIN: &str = "main";
+pub(crate) const MAIN: &str = "main";
 
 /// Who looks for answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use lydian_base::{Budget, CancelToken, Diagnostic};
 use lydian_ir::test::Test;
-use lydian_native::{CheckedGoal, RewriteRequest, checked_units};
+use lydian_native::CheckedGoal;
 use lydian_objective::evidence::Evidence;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Assumption, AssumptionKind, FunctionObjectives, UnitFlows};
@@ -21,11 +21,12 @@ use super::goals::Goal;
 use super::hyperlabel_coverage::HyperlabelCoverage;
 use super::proofs::implied_verdicts::CONJUNCTIONS;
 use super::state::{MeasuredTest, Session};
-use crate::checkers::{CheckerAnswer, Dialect, QuestionText, ReadyChecker};
 use crate::error::Error;
 use crate::events::tell;
 use crate::measurement::test_runner::Patience;
-use crate::proving::{OutsideRequest, external};
+use crate::outside::OutsideRequest;
+use crate::outside::checkers::{CheckerAnswer, ReadyChecker};
+use crate::proving::external;
 
 /// A checker that sessions ask.
 pub(crate) struct SessionChecker<'o> {
@@ -50,6 +51,8 @@ type Answer = Option<Vec<Assumption>>;
 
 /// The answers about the parts of objectives.
 struct Answers {
+    /// The objectives of all functions.
+    watched: Vec<FunctionObjectives>,
     flows: UnitFlows,
     known: BTreeMap<String, Answer>,
 }
@@ -64,7 +67,9 @@ impl Session<'_, '_> {
         let (Some(asker), true) = (self.outside, self.project.entry().is_some()) else {
             return Ok(());
         };
-        let mut answers = Answers { flows: UnitFlows::default(), known: BTreeMap::new() };
+        let watched = self.all.iter().chain(self.further).cloned().collect();
+        let (flows, known) = (UnitFlows::default(), BTreeMap::new());
+        let mut answers = Answers { watched, flows, known };
         let targets = self.targets;
         for (at, target) in targets.iter().enumerate() {
             let goals: Vec<Goal> = match asker.all {
@@ -151,7 +156,9 @@ impl Session<'_, '_> {
         if let Some(known) = answers.known.get(&key) {
             return Ok(known.clone());
         }
-        let question = match self.question(part, &answers.flows, asker.checker.dialect()) {
+        let dialect = asker.checker.dialect();
+        let question = match self.project.question(&answers.watched, part, &answers.flows, dialect)
+        {
             Ok(question) => question,
             Err(why) => {
                 log::info!("{key} cannot be asked: {why}");
@@ -186,25 +193,6 @@ impl Session<'_, '_> {
         };
         answers.known.insert(key, answer.clone());
         Ok(answer)
-    }
-
-    /// The program that asks about a part.
-    fn question(
-        &self,
-        part: CheckedGoal,
-        flows: &UnitFlows,
-        dialect: Dialect,
-    ) -> Result<QuestionText, String> {
-        let watched: Vec<FunctionObjectives> =
-            self.all.iter().chain(self.further).cloned().collect();
-        let texts = &self.project.texts;
-        let request = RewriteRequest {
-            starts: &texts.starts,
-            flows: Some(flows),
-            ..RewriteRequest::for_tests(&texts.users, &self.project.program, &watched)
-        };
-        let units = checked_units(&request, part)?;
-        Ok(QuestionText::new(&self.project.program, units, dialect))
     }
 
     /// Measures the test of a run that the checker found, and records what it covers.

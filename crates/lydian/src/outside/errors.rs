@@ -16,14 +16,14 @@ use lydian_objective::{Criterion, FunctionObjectives, Label, LabelEntry, LabelKe
 use lydian_prove::encode::{is_assertion, is_error};
 use serde::Serialize;
 
-use super::answers::{arguments, external};
-use super::confirmation::confirm;
-use super::{Argument, ErrorAnswer, ErrorProof, InputValue, MAIN};
-use crate::checkers::{
+use super::checkers::{
     CheckerAnswer, CheckerOptions, CheckerReport, Dialect, QuestionText, ReadyChecker,
 };
 use crate::error::Error;
-use crate::project::linked::LinkedProgram;
+use crate::proving::{
+    Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, Proofs, ProvedProgram, confirm, external,
+    zero_arguments,
+};
 
 /// Which errors an outside checker is asked about, and how.
 #[derive(Clone, Debug)]
@@ -65,35 +65,38 @@ pub enum Conclusion {
     Disagrees(String),
 }
 
-/// A program, and the error calls in it.
-pub(super) struct Outside<'a> {
-    /// The program as the text says it.
-    pub(super) plain: &'a Program,
-    /// The program with inputs for variables without a value.
-    pub(super) program: &'a LinkedProgram,
-    pub(super) main: FuncId,
-    pub(super) request: &'a OutsideRequest,
-    pub(super) cancel: &'a CancelToken,
-}
-
-impl Outside<'_> {
-    /// Asks about errors, and notes what is decided.
+impl Proofs {
+    /// Asks a checker about errors, in their order, and notes what is decided.
     ///
     /// # Errors
-    /// A checker that is not there or cannot be started.
-    pub(super) fn ask(&self, errors: &mut [ErrorProof]) -> Result<Vec<CheckedError>, Error> {
-        let checker = ReadyChecker::find(&self.request.options)?;
+    /// A checker that is not there or cannot be started. What is known stays.
+    pub fn ask_outside(
+        &mut self,
+        request: &OutsideRequest,
+        cancel: &CancelToken,
+    ) -> Result<Vec<CheckedError>, Error> {
+        let checker = ReadyChecker::find(&request.options)?;
+        let proved = self.proved.clone();
+        let outside = Outside { proved: &proved, cancel };
         let mut answers = Vec::new();
-        for error in errors {
+        for error in &mut self.errors {
             let is_open = matches!(error.answer, ErrorAnswer::Unknown(_));
-            if self.cancel.is_cancelled() || !(is_open || self.request.all) {
+            if cancel.is_cancelled() || !(is_open || request.all) {
                 continue;
             }
-            answers.push(self.ask_about(error, &checker)?);
+            answers.push(outside.ask_about(error, &checker)?);
         }
         Ok(answers)
     }
+}
 
+/// A program whose errors are asked about.
+struct Outside<'a> {
+    proved: &'a ProvedProgram,
+    cancel: &'a CancelToken,
+}
+
+impl Outside<'_> {
     fn ask_about(
         &self,
         error: &mut ErrorProof,
@@ -117,16 +120,16 @@ impl Outside<'_> {
 
     /// The program that asks about a call.
     fn question(&self, call: (FuncId, StmtId), dialect: Dialect) -> Result<QuestionText, String> {
-        let watched = [error_label(self.plain, call)?];
-        let linked = &self.program.linked;
+        let watched = [error_label(&self.proved.plain, call)?];
+        let linked = &self.proved.linked.linked;
         let request = RewriteRequest {
             starts: &linked.starts,
-            ..RewriteRequest::for_tests(&linked.source, self.plain, &watched)
+            ..RewriteRequest::for_tests(&linked.source, &self.proved.plain, &watched)
         };
         let goal = CheckedGoal::Label(call.0, lydian_base::EntityId::from_index(0));
         let mut units = checked_units(&request, goal)?;
-        units.truncate(self.program.user_units);
-        let mut question = QuestionText::new(self.plain, units, dialect);
+        units.truncate(self.proved.linked.user_units);
+        let mut question = QuestionText::new(&self.proved.plain, units, dialect);
         question.add_beginnings(&linked.program);
         Ok(question)
     }
@@ -160,9 +163,12 @@ impl Outside<'_> {
     fn reachable(&self, error: &mut ErrorProof, tool: &str, inputs: &[InputValue]) -> Conclusion {
         let test = Test {
             externals: inputs.iter().map(external).collect(),
-            ..Test::calling(MAIN, arguments(&self.program.linked.program, self.main))
+            ..Test::calling(
+                MAIN,
+                zero_arguments(&self.proved.linked.linked.program, self.proved.main),
+            )
         };
-        let confirmed = confirm(&self.program.linked.program, &test, error.call);
+        let confirmed = confirm(&self.proved.linked.linked.program, &test, error.call);
         match (&error.answer, confirmed) {
             (ErrorAnswer::Reached(_), _) => Conclusion::Agrees,
             (ErrorAnswer::Unreachable(_), Ok(())) => {

@@ -153,17 +153,16 @@ fn other_name(name: &str) -> String {
 fn replaced(text: &str, from: &str, to: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut whole = String::with_capacity(text.len());
-    let (mut rest, mut in_string) = (text, false);
-    while let Some(at) = rest.find(from) {
-        let before = &rest[..at];
-        in_string = ends_in_string(before, in_string);
-        let behind = &rest[at + from.len()..];
-        let is_word = !before.ends_with(is_part) && !behind.starts_with(is_part);
-        whole.push_str(before);
+    let (mut begin, mut in_string) = (0, false);
+    for (at, _) in text.match_indices(from) {
+        in_string = ends_in_string(&text[begin..at], in_string);
+        let end = at + from.len();
+        let is_word = !text[..at].ends_with(is_part) && !text[end..].starts_with(is_part);
+        whole.push_str(&text[begin..at]);
         whole.push_str(if is_word && !in_string { to } else { from });
-        rest = behind;
+        begin = end;
     }
-    whole + rest
+    whole + &text[begin..]
 }
 
 /// Whether a string literal is open at the end of a text. One never passes the end of a line.

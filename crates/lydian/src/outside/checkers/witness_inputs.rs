@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use lydian_ir::Program;
 
-    use crate::checkers::Dialect;
+    use crate::outside::checkers::Dialect;
 
     fn question(text: &str) -> QuestionText {
         let units = vec![text.to_owned()];

@@ -20,15 +20,15 @@ use lydian_ir::{
 };
 
 use crate::project::linked::LinkedProgram;
-use crate::proving::ErrorProof;
-use crate::source_invariants::{HeadKind, SourceInvariant, SourceInvariants};
+use crate::proving::source_invariants::{HeadKind, SourceInvariant, SourceInvariants};
+use crate::proving::{ErrorAnswer, ErrorProof, Proofs};
 
 /// A program with its proof, as C.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProofInC {
     /// The text.
     pub text: String,
-    /// The formulas of the proof that have no form in C. Without them the check may fail.
+    /// The parts of the proof that have no form in C. Without them the check may fail.
     pub left_out: Vec<String>,
 }
 
@@ -47,11 +47,22 @@ struct Written {
     locals: BTreeSet<(FuncId, LocalId)>,
 }
 
+impl Proofs {
+    /// The program with its loops cut at the invariants of the proofs.
+    ///
+    /// # Errors
+    /// The reason why it has no such form.
+    pub fn in_c(&self) -> Result<ProofInC, String> {
+        let proved = &self.proved;
+        proof_in_c(&proved.linked, &proved.invariants, &self.errors, proved.is_recursive)
+    }
+}
+
 /// Writes the proof of a program's errors.
 ///
 /// # Errors
 /// The reason why the program has no such form.
-pub(crate) fn proof_in_c(
+fn proof_in_c(
     linked: &LinkedProgram,
     invariants: &SourceInvariants,
     errors: &[ErrorProof],
@@ -69,6 +80,7 @@ pub(crate) fn proof_in_c(
     }
     let written = Written::of(program)?;
     let mut insertions = Vec::new();
+    let mut left_out = invariants.unsaid.clone();
     for (number, invariant) in invariants.all.iter().enumerate() {
         cut(linked, &written, (number, invariant), &mut insertions)?;
     }
@@ -79,6 +91,7 @@ pub(crate) fn proof_in_c(
             return Err("an error has no place in the text".to_owned());
         }
         let place = shown(&linked.linked.source.place(span.start));
+        left_out.extend(unshown(error).map(|why| format!("the error at {place}: {why}")));
         let text = format!("(__CPROVER_assert(0, \"error at {place}\"), ");
         insertions.push(Insertion { at: span.start, rank: 1, text });
         insertions.push(Insertion { at: span.end, rank: 0, text: ")".to_owned() });
@@ -87,7 +100,7 @@ pub(crate) fn proof_in_c(
     let end =
         linked.linked.starts.get(1).map_or(linked.linked.source.text().len(), |at| *at as usize);
     let text = with(&linked.linked.source.text()[..end], &insertions);
-    Ok(ProofInC { text, left_out: invariants.unsaid.clone() })
+    Ok(ProofInC { text, left_out })
 }
 
 fn shown(place: &Place) -> String {
@@ -103,6 +116,20 @@ fn with(text: &str, insertions: &[Insertion]) -> String {
         from = one.at as usize;
     }
     whole + &text[from..]
+}
+
+/// Why the invariants do not show by one step that an error is out of reach.
+fn unshown(error: &ErrorProof) -> Option<&'static str> {
+    match &error.answer {
+        ErrorAnswer::Unreachable(argument) if argument.paths.is_some() => {
+            Some("its argument has no invariants")
+        }
+        ErrorAnswer::Unreachable(argument) if argument.depth > 1 => {
+            Some("its argument needs several successive states")
+        }
+        ErrorAnswer::Unreachable(_) => None,
+        _ => Some("it is not proved"),
+    }
 }
 
 /// Cuts a loop at its head.

@@ -13,6 +13,7 @@ mod answer_words;
 mod cbmc;
 mod dialect;
 mod process;
+mod questions;
 mod tool;
 mod witness_inputs;
 

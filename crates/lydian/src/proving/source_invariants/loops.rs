@@ -83,7 +83,12 @@ fn search(text: &str, from: usize) -> Option<LoopHead> {
 /// A statement that is no loop's: something before it ends.
 fn statement(text: &str, from: usize) -> Option<LoopHead> {
     let before = text[..from].trim_end();
-    let begins = before.ends_with([';', '{', '}', ':']);
+    let is_labelled = before.strip_suffix(':').is_some_and(|before| {
+        let label = before.trim_end();
+        let rest = label.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        rest.len() < label.len() && rest.trim_end().ends_with([';', '{', '}', ':'])
+    });
+    let begins = is_labelled || before.ends_with([';', '{', '}']);
     begins.then_some(LoopHead { kind: HeadKind::Statement, offset: from as u32 })
 }
 

@@ -19,8 +19,8 @@ use lydian_check::document::digest;
 use lydian_ir::{FuncId, StmtId, Target};
 
 use crate::project::linked::LinkedProgram;
-use crate::proving::{ErrorAnswer, ErrorProof, InputValue};
-use crate::source_invariants::{HeadKind, SourceInvariants};
+use crate::proving::source_invariants::{HeadKind, SourceInvariants};
+use crate::proving::{ErrorAnswer, ErrorProof, InputValue, Proofs};
 use entries::{Content, Entry, InvariantKind, Task, Waypoint, WaypointKind};
 
 /// A witness as a file.
@@ -48,17 +48,26 @@ pub enum WitnessKind {
 /// The name of the file of a correctness witness.
 const CORRECTNESS: &str = "correctness.yml";
 
+impl Proofs {
+    /// The witnesses of the answers.
+    pub fn witnesses(&self) -> Vec<Witness> {
+        let proved = &self.proved;
+        let (linked, main, invariants) = (&proved.linked, proved.main, &proved.invariants);
+        WitnessWriter { linked, main, invariants }.all(&self.errors)
+    }
+}
+
 /// Writes the witnesses of proofs about a program.
-pub(crate) struct WitnessWriter<'a> {
-    pub(crate) linked: &'a LinkedProgram,
+struct WitnessWriter<'a> {
+    linked: &'a LinkedProgram,
     /// The function where runs begin.
-    pub(crate) main: FuncId,
-    pub(crate) invariants: &'a SourceInvariants,
+    main: FuncId,
+    invariants: &'a SourceInvariants,
 }
 
 impl WitnessWriter<'_> {
     /// The witnesses of all answers.
-    pub(crate) fn all(&self, errors: &[ErrorProof]) -> Vec<Witness> {
+    fn all(&self, errors: &[ErrorProof]) -> Vec<Witness> {
         let is_proved = |error: &ErrorProof| matches!(error.answer, ErrorAnswer::Unreachable(_));
         let mut all = Vec::new();
         if errors.iter().all(is_proved) {
