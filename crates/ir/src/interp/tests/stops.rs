@@ -18,9 +18,9 @@ impl Observer for Patience {
 
 /// A loop without an end, in a function that `f` calls.
 const FOREVER: &str = "function f0 \"f\" ty14 external () { params ()
-     entry bb0 bb0: s0: call f1 ty14 () () return }
+     entry bb0 bb0: s0: call f1 ty14 () () return void }
 function f1 \"g\" ty14 external () { params ()
-     entry bb0 bb0: jump bb0 }
+     entry bb0 bb0: goto bb1 bb1: goto bb1 }
 ";
 
 #[test]
