@@ -43,7 +43,9 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         time: time_limit(args.time),
         provers: args.provers.into(),
         jobs: args.jobs,
-        certify: args.certificates.is_some(),
+        certify: args.certificates.is_some()
+            || args.other_tools.export_c.is_some()
+            || args.other_tools.witnesses.is_some(),
     };
     let mut proofs = Proofs::of_errors(&request, &cancel, &Terminal::new())?;
     let outside = OutsideAnswers::ask(&mut proofs, args.outside.request().as_ref(), &cancel);
