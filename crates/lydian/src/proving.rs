@@ -9,7 +9,7 @@
 //! decides those at which all paths come to an end. The two share the time ([`board`]).
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken};
@@ -29,7 +29,7 @@ use crate::events::Observer;
 use crate::project::linked::{LinkRequest, LinkedProgram};
 pub(crate) use answers::arguments as zero_arguments;
 pub(crate) use answers::external;
-use answers::{AnswerReader, ProvedText, arguments};
+use answers::{AnswerReader, EXPLORATION, ProvedText, arguments};
 use board::{Board, Finding};
 pub(crate) use confirmation::confirm;
 use execution::{Execution, Hit};
@@ -54,6 +54,8 @@ mod search;
 pub(crate) mod source_invariants;
 pub(crate) mod verdicts;
 
+/// The name of runs of the program itself among the engines.
+const RUN: &str = "execution";
 /// The part of the time for runs of the program itself, before everything else.
 const EXECUTION: u32 = 10;
 /// The part of the time for the one run of a program without inputs, beside the engines.
@@ -143,9 +145,11 @@ impl Proofs {
         let board = Board::new(goals.len(), alternates(request.provers, request.jobs));
         let board = Arc::new(board.certifying(request.certify));
         let whole_run = execution.is_single().then_some(&execution);
+        let hit_by_run = OnceLock::new();
         let explore = |workers: usize| {
             if let Some(hit) = whole_run.and_then(|execution| run_whole(execution, &board, end)) {
                 board.note(hit.goal, Finding::Reached(hit.inputs));
+                _ = hit_by_run.set(hit.goal);
             }
             explore((&program, main), (&encoded, &goals), (&board, end), workers);
         };
@@ -179,7 +183,10 @@ impl Proofs {
         let mut errors = Vec::new();
         let (mut proofs, mut explored) = (Vec::new(), Vec::new());
         for verdict in &decided.verdicts {
-            if let Some(proof) = reader.proof(verdict, board.finding(verdict.goal)) {
+            if let Some(mut proof) = reader.proof(verdict, board.finding(verdict.goal)) {
+                if hit_by_run.get() == Some(&verdict.goal) && proof.engine == EXPLORATION {
+                    RUN.clone_into(&mut proof.engine);
+                }
                 let certified = reader.certified(verdict, &proof);
                 if certified.is_none() && matches!(proof.answer, ErrorAnswer::Unreachable(_)) {
                     explored.push(proof.function.clone());
@@ -189,7 +196,7 @@ impl Proofs {
             }
         }
         for hit in hits {
-            errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), "execution"));
+            errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), RUN));
         }
         let mut certificates =
             Certificates::of_proofs(&program, (&encoded, &pool), &decided.contracts, &proofs);

@@ -4,7 +4,7 @@ use lydian_base::{Place, SourceMap, Span};
 use lydian_ir::test::{ExternalResult, Image, Test};
 use lydian_ir::{FuncId, LocalId, Program, StmtId};
 use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
-use lydian_prove::engines::{self, Certificate, Choice, Contracts, Decision, Flaw, Trace, Verdict};
+use lydian_prove::engines::{self, Certificate, Contracts, Decision, Flaw, Trace, Verdict};
 use lydian_prove::system::GoalId;
 use lydian_smt::{Evaluator, Limits, Model, Solver, Term, TermPool};
 
@@ -18,7 +18,7 @@ use crate::project::linked::LinkedProgram;
 use crate::project::location_span;
 
 /// The name of the exploration among the engines.
-const EXPLORATION: &str = "exploration";
+pub(super) const EXPLORATION: &str = "exploration";
 
 /// A program that is reasoned about, with its text.
 #[derive(Clone, Copy)]
@@ -195,15 +195,9 @@ impl AnswerReader<'_> {
 
     /// The values that the run's calls of input functions give, in order.
     pub(super) fn inputs(&mut self, verdict: &Verdict, trace: &Trace) -> Vec<InputValue> {
-        let system = &self.encoded.system;
         let mut found = Vec::new();
         for step in &trace.steps {
-            let reads = match step.choice {
-                Choice::Transition(index) => {
-                    self.encoded.inputs[system.transitions[index].from].as_slice()
-                }
-                Choice::Approach(index) => self.encoded.inputs_of_approach(verdict.goal, index),
-            };
+            let reads = self.encoded.inputs_of_step(verdict.goal, step.choice);
             let mut evaluator = Evaluator::new();
             for read in reads {
                 let value = self.value(read, &step.values, &mut evaluator);

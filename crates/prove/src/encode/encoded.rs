@@ -7,6 +7,7 @@ use lydian_objective::hyper::SequenceId;
 use lydian_smt::Term;
 
 use crate::encode::provenance::{Provenance, VariablePlace};
+use crate::engines::Choice;
 use crate::system::{GoalId, PointId, RecursiveCall, System};
 
 /// A program as a transition system, and the way back.
@@ -30,6 +31,14 @@ pub struct Encoded {
 }
 
 impl Encoded {
+    /// The inputs that may be read on a step of a run to a goal.
+    pub fn inputs_of_step(&self, goal: GoalId, choice: Choice) -> &[InputRead] {
+        match choice {
+            Choice::Transition(index) => &self.inputs[self.system.transitions[index].from],
+            Choice::Approach(index) => self.inputs_of_approach(goal, index),
+        }
+    }
+
     /// The inputs that are read on the way from the point of a goal's approach to the goal, among
     /// others whose conditions do not hold on that way.
     pub fn inputs_of_approach(&self, goal: GoalId, approach: usize) -> &[InputRead] {

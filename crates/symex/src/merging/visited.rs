@@ -1,10 +1,12 @@
 //! Paths that go on as another path does.
 //!
 //! A path comes to the head of a loop with registers, memory and facts. What it does from there follows
-//! from the registers that are read before they are set, the objects that are alive, the sequences
-//! of labels that are under way, and those facts that share symbols with them, directly or through other facts. The other facts are about inputs
-//! that nothing depends on any more, and some input meets them. The same is true of facts that some values of
-//! such inputs meet, whatever the others are. Symbols of later inputs are new on either path. So where all of these are the same as they were on another path, this path reaches no
+//! from the registers that are read before they are set, the objects that are alive, the sequences of
+//! labels that are under way, and those facts that share symbols with them, directly or through other
+//! facts. The other facts are about inputs that nothing depends on any more, and some input meets them.
+//! The same is true of facts that some values of such inputs meet, whatever the others are. Symbols of
+//! later inputs are new on either path. So where all of these are the same as they were on another
+//! path, this path reaches no
 //! label that the other, which is followed, does not reach. It is finished, and nothing is cut off.
 //! Programs that read inputs for ever in finitely many states so have an end.
 //!

@@ -1,11 +1,9 @@
 /* Mutants of a number that a pointer is made of: their values are converted to the number's type. */
-int f(int x, unsigned char c)
+int f(int x, int y, const int *a)
 {
-    int a[4] = { 1, 2, 3, x };
-    int *p = a + (c & 3);
-    if (p == (int *)((unsigned long)a + 8))
-        return 1;
-    if ((char *)((unsigned long)p - 4) < (char *)a)
-        return 2;
-    return *(int *)((unsigned long)a + (c & 1) * 4);
+    int b[4] = { 1, 2, 3, x };
+    int *p = b + (y & 3);
+    if (p == (int *)((unsigned long)b + 8))
+        return a[0];
+    return x;
 }

@@ -17,7 +17,7 @@ use lydian_ir::test::{
 use lydian_ir::{CType, CTypeId, CTypes, Field, FuncId, IntKind, LocalId, Program, Storage};
 use lydian_prove::encode::provenance::{OriginKind, VariablePlace};
 use lydian_prove::encode::{Encoded, InputRead};
-use lydian_prove::engines::{Choice, Trace};
+use lydian_prove::engines::Trace;
 use lydian_prove::system::{GoalId, VarId};
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
@@ -89,11 +89,7 @@ fn test_of_run(
     let mut externals = Vec::new();
     let mut evaluator = Evaluator::new();
     for step in &trace.steps {
-        let reads: &[InputRead] = match step.choice {
-            Choice::Transition(index) => &encoded.inputs[encoded.system.transitions[index].from],
-            Choice::Approach(index) => encoded.inputs_of_approach(goal, index),
-        };
-        for read in reads {
+        for read in encoded.inputs_of_step(goal, step.choice) {
             let is_undefined = maker.is_undefined(&read.function);
             if is_undefined && evaluator.holds(pool, &step.values, read.condition) {
                 let mut value = |term| {
