@@ -23,6 +23,8 @@ use crate::project::linked::LinkedProgram;
 const FEW_STEPS: u64 = 50_000;
 /// The most statements of a run.
 const MOST_STEPS: u64 = 1 << 36;
+/// The most statements of a run that is followed again with its calls watched, which is slower.
+const MOST_WATCHED: u64 = 200_000_000;
 /// The factor of the statements from one set of runs to the next.
 const GROWTH: u32 = 8;
 /// The most runs with inputs.
@@ -152,7 +154,10 @@ impl<'a> Execution<'a> {
     pub(super) fn whole_run(&self, stops: &mut dyn FnMut() -> bool) -> Option<Hit> {
         let answers = Answers::default();
         let outcome = self.run(&answers, MOST_STEPS, &mut Stopper(stops))?;
-        let goal = self.goal(&answers, &outcome).filter(|_| is_error(&outcome))?;
+        if !is_error(&outcome) {
+            return None;
+        }
+        let goal = self.goal(&answers, &outcome)?;
         Some(Hit { goal, inputs: self.inputs(&answers, &outcome) })
     }
 
@@ -195,6 +200,9 @@ impl<'a> Execution<'a> {
         let at = |location: Location| self.goals.iter().find(|(_, call)| *call == location);
         if let Some((goal, _)) = outcome.open_calls.iter().find_map(|call| at(*call)) {
             return Some(*goal);
+        }
+        if outcome.steps > MOST_WATCHED {
+            return None;
         }
         // It may have ended in a function that was called there before.
         let program = &self.program.linked.program;
