@@ -9,7 +9,7 @@
 //! decides those at which all paths come to an end. The two share the time ([`board`]).
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken};
@@ -29,7 +29,7 @@ use crate::events::Observer;
 use crate::project::linked::{LinkRequest, LinkedProgram};
 pub(crate) use answers::arguments as zero_arguments;
 pub(crate) use answers::external;
-use answers::{AnswerReader, EXPLORATION, ProvedText, arguments};
+use answers::{AnswerReader, ProvedText, arguments};
 use board::{Board, Finding};
 pub(crate) use confirmation::confirm;
 use execution::{Execution, Hit};
@@ -145,11 +145,9 @@ impl Proofs {
         let board = Board::new(goals.len(), alternates(request.provers, request.jobs));
         let board = Arc::new(board.certifying(request.certify));
         let whole_run = execution.is_single().then_some(&execution);
-        let hit_by_run = OnceLock::new();
         let explore = |workers: usize| {
             if let Some(hit) = whole_run.and_then(|execution| run_whole(execution, &board, end)) {
-                board.note(hit.goal, Finding::Reached(hit.inputs));
-                _ = hit_by_run.set(hit.goal);
+                board.note(hit.goal, Finding::Reached(hit.inputs, RUN));
             }
             explore((&program, main), (&encoded, &goals), (&board, end), workers);
         };
@@ -183,10 +181,7 @@ impl Proofs {
         let mut errors = Vec::new();
         let (mut proofs, mut explored) = (Vec::new(), Vec::new());
         for verdict in &decided.verdicts {
-            if let Some(mut proof) = reader.proof(verdict, board.finding(verdict.goal)) {
-                if hit_by_run.get() == Some(&verdict.goal) && proof.engine == EXPLORATION {
-                    RUN.clone_into(&mut proof.engine);
-                }
+            if let Some(proof) = reader.proof(verdict, board.finding(verdict.goal)) {
                 let certified = reader.certified(verdict, &proof);
                 if certified.is_none() && matches!(proof.answer, ErrorAnswer::Unreachable(_)) {
                     explored.push(proof.function.clone());

@@ -13,12 +13,9 @@ use super::confirmation::{confirm, location};
 use crate::certificates::Proof;
 
 use super::invariants::PointInvariants;
-use super::verdicts::{Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, spelled};
+use super::verdicts::{Argument, EXPLORATION, ErrorAnswer, ErrorProof, InputValue, MAIN, spelled};
 use crate::project::linked::LinkedProgram;
 use crate::project::location_span;
-
-/// The name of the exploration among the engines.
-pub(super) const EXPLORATION: &str = "exploration";
 
 /// A program that is reasoned about, with its text.
 #[derive(Clone, Copy)]
@@ -247,12 +244,12 @@ pub(super) fn reconciled(
         (ErrorAnswer::Unconfirmed(part), EXPLORATION)
     };
     match (answer, explored) {
-        (ErrorAnswer::Unreachable(_), Some(Finding::Reached(_))) => {
+        (ErrorAnswer::Unreachable(_), Some(Finding::Reached(..))) => {
             (ErrorAnswer::Unconfirmed("a run gets there".to_owned()), engine)
         }
         (ErrorAnswer::Reached(_), Some(Finding::Unreachable(text))) => differ(&text),
-        (ErrorAnswer::Unknown(_), Some(Finding::Reached(inputs))) => {
-            (ErrorAnswer::Reached(inputs), EXPLORATION)
+        (ErrorAnswer::Unknown(_), Some(Finding::Reached(inputs, by))) => {
+            (ErrorAnswer::Reached(inputs), by)
         }
         (ErrorAnswer::Unknown(_), Some(Finding::Unreachable(text))) => by_paths(text),
         (ErrorAnswer::Unknown(why), Some(Finding::Open(other))) if why != other => {
@@ -275,10 +272,6 @@ pub(crate) fn arguments(program: &Program, main: FuncId) -> Vec<Image> {
 
 /// The answer to a call that gives this input.
 pub(crate) fn external(input: &InputValue) -> ExternalResult {
-    ExternalResult {
-        function: input.function.clone(),
-        result: Image { bytes: input.bytes.clone(), pointers: Vec::new() },
-        object: None,
-        writes: Vec::new(),
-    }
+    let result = Image { bytes: input.bytes.clone(), pointers: Vec::new() };
+    ExternalResult::new(&input.function, result)
 }

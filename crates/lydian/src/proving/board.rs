@@ -23,8 +23,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// What the exploration found about a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// A run with these inputs gets there, as the interpreter confirms.
-    Reached(Vec<InputValue>),
+    /// A run with these inputs gets there, as the interpreter confirms; it was found by this party.
+    Reached(Vec<InputValue>, &'static str),
     /// No run gets there, for this reason.
     Unreachable(String),
     /// Neither is known, for this reason.
@@ -40,7 +40,7 @@ impl Finding {
     /// run gets there: only their arguments have one.
     const fn relieves_engines(&self, certifies: bool) -> bool {
         match self {
-            Self::Reached(_) => true,
+            Self::Reached(..) => true,
             Self::Unreachable(_) => !certifies,
             Self::Open(_) => false,
         }
@@ -212,10 +212,10 @@ mod tests {
         let board = Board::new(2, false);
         let goal = GoalId::from_index;
         board.note(goal(0), Finding::Open("no time".to_owned()));
-        board.note(goal(0), Finding::Reached(Vec::new()));
+        board.note(goal(0), Finding::Reached(Vec::new(), "a run"));
         assert!(board.has_decided(goal(0)) && !board.has_decided(goal(1)));
         board.note(goal(0), Finding::Open("later".to_owned()));
-        assert_eq!(board.finding(goal(0)), Some(Finding::Reached(Vec::new())), "it stays");
+        assert_eq!(board.finding(goal(0)), Some(Finding::Reached(Vec::new(), "a run")), "it stays");
         assert!(!board.engines().is_cancelled());
         board.note(goal(1), Finding::Unreachable("all paths end".to_owned()));
         assert!(board.engines().is_cancelled() && !board.exploration().is_cancelled());
@@ -226,7 +226,7 @@ mod tests {
         let board = Board::new(2, false).certifying(true);
         let goal = GoalId::from_index;
         board.note(goal(0), Finding::Unreachable("all paths end".to_owned()));
-        board.note(goal(1), Finding::Reached(Vec::new()));
+        board.note(goal(1), Finding::Reached(Vec::new(), "a run"));
         assert!(board.decides(goal(0)) && !board.has_decided(goal(0)));
         assert!(board.has_decided(goal(1)) && !board.engines().is_cancelled());
     }
@@ -256,7 +256,7 @@ mod tests {
                 turns
             });
             for _ in 0..20 {
-                board.take_turn(Duration::from_micros(50));
+                board.take_turn(Duration::from_millis(5));
                 work();
             }
             board.exploration().cancel();

@@ -28,7 +28,7 @@ use lydian_symex::{
 
 use super::board::{Board, Finding, Party};
 use super::confirmation::confirm;
-use super::verdicts::{InputValue, MAIN, spelled};
+use super::verdicts::{EXPLORATION, InputValue, MAIN, spelled};
 use crate::project::linked::LinkedProgram;
 
 /// The most time of one question.
@@ -118,7 +118,7 @@ impl ErrorExploration<'_> {
             let call = self.goals.iter().find(|(known, _)| known == goal);
             let Some((_, call)) = call else { continue };
             let finding = match confirm(program, &found.test, *call) {
-                Ok(()) => Finding::Reached(inputs(program, &found.test)),
+                Ok(()) => Finding::Reached(inputs(program, &found.test), EXPLORATION),
                 Err(why) => Finding::Open(why),
             };
             board.note(*goal, finding);

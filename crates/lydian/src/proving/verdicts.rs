@@ -8,6 +8,8 @@ use super::invariants::PointInvariants;
 
 /// The function where a program begins.
 pub(crate) const MAIN: &str = "main";
+/// The name of the exploration among the engines.
+pub(super) const EXPLORATION: &str = "exploration";
 
 /// Who looks for answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -83,15 +83,28 @@ impl Session<'_, '_> {
         let tests = self.known_tests()?;
         log::info!("{}: {} tests are known from before", self.name(), tests.len());
         let all = self.measure_all(tests)?;
-        let pending = all.into_iter().map(|(test, measured)| MeasuredTest {
-            covered: self.covered_by(&measured),
-            completes: self.completed_by(&test, &measured, hyper_coverage),
+        let pending = all.into_iter();
+        let pending =
+            pending.map(|(test, measured)| self.measured_test(test, &measured, hyper_coverage));
+        let pending = pending.collect();
+        self.record_tests(pending)
+    }
+
+    /// A test of which nothing was claimed, with what it covers. Its hyperlabels are judged with it from
+    /// now on.
+    pub(crate) fn measured_test(
+        &self,
+        test: Test,
+        measured: &MeasuredRun,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+    ) -> MeasuredTest {
+        MeasuredTest {
+            covered: self.covered_by(measured),
+            completes: self.completed_by(&test, measured, hyper_coverage),
             test,
             unconfirmed: None,
             uncounted: Vec::new(),
-        });
-        let pending = pending.collect();
-        self.record_tests(pending)
+        }
     }
 
     /// The labels of all functions under test that a run covers, in order.

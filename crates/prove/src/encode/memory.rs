@@ -12,6 +12,7 @@ pub(crate) mod outside;
 
 use lydian_eval::Traps;
 use lydian_eval::expr::replace_bits;
+use lydian_ir::interp::memory::NULL_PAGE;
 use lydian_ir::{TrapKind, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool};
 
@@ -19,7 +20,6 @@ use crate::encode::ids::ObjectId;
 use crate::encode::machine::Machine;
 use crate::encode::memory::distance::{index_of, is_within};
 use crate::encode::memory::layout::{Cell, Lanes, Layout};
-use crate::encode::pointers::objects::NULL_PAGE;
 use crate::encode::pointers::offset::Offset;
 use crate::encode::pointers::{Place, Targets};
 use crate::encode::state::State;

@@ -16,6 +16,7 @@ pub(crate) mod offset;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{EntityId, SideTable};
+use lydian_ir::interp::memory::NULL_PAGE;
 use lydian_ir::{
     BinOp, CType, CTypes, CastOp, Expr, ExprId, FuncId, GlobalId, GlobalInit, LocalId, Program,
     RelocationTarget, Storage, Type,
@@ -24,7 +25,7 @@ use rustc_hash::FxHashMap;
 
 use crate::encode::ids::{InstanceId, ObjectId};
 use crate::encode::inlined::Inlined;
-use crate::encode::pointers::objects::{NULL_PAGE, ObjectKind, Objects};
+use crate::encode::pointers::objects::{ObjectKind, Objects};
 use crate::encode::pointers::offset::{Offset, gcd};
 
 /// A target of a pointer.

@@ -1,5 +1,6 @@
 //! Runs of a system that lead to a goal.
 
+use lydian_ir::interp::memory::NULL_PAGE;
 use lydian_smt::{Evaluator, Limits, Model, Term, TermPool, Value};
 
 use crate::system::{Goal, GoalId, System};
@@ -62,14 +63,13 @@ const SMALL: [u64; 4] = [1, 0, 2, u64::MAX];
 const MOST_SMALL: u64 = 16;
 /// Wider numbers may be addresses.
 const WIDEST: u32 = 32;
-/// Numbers below this one are no addresses.
-const FIRST_ADDRESS: u64 = 4096;
 /// The first address that is tried in place of a number that is none, and the distance to the next.
 const ADDRESSES: (u64, u64) = (1 << 36, 1 << 24);
 
 impl Trace {
     /// A run to the same goal on the same way with values that a program would rather have, where that is
-    /// possible: small numbers, and addresses apart from each other. Within limits, and after so many tries at most.
+    /// possible: small numbers, and addresses apart from each other. Within limits, and after so many tries
+    /// at most.
     pub fn made_ordinary(
         self,
         pool: &mut TermPool,
@@ -110,7 +110,7 @@ impl Trace {
 fn others(value: &Value, address: u64) -> Vec<Value> {
     let Value::Bits { width, value } = *value else { return Vec::new() };
     let mask = u64::MAX >> (64 - width);
-    if width == 64 && value < FIRST_ADDRESS {
+    if width == 64 && value < NULL_PAGE {
         return vec![Value::Bits { width, value: address }];
     }
     if !(8..=WIDEST).contains(&width) {

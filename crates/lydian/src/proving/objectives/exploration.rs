@@ -16,6 +16,7 @@ use super::super::board::{Board, Finding, Party};
 use super::super::exploration::{
     assumption, conclusion, config, drop_bodies, inputs, settings, unsupported,
 };
+use super::super::verdicts::EXPLORATION;
 use super::asked::{AskedObjectives, Objective};
 use super::coverage::CoverageJudge;
 
@@ -105,7 +106,7 @@ impl ObjectiveExploration<'_> {
             Ok(covered) => {
                 for objective in &covered {
                     let inputs = inputs(self.text.program, &found.test);
-                    board.note(*objective, Finding::Reached(inputs));
+                    board.note(*objective, Finding::Reached(inputs, EXPLORATION));
                 }
                 let missed = claimed.into_iter().filter(|one| !covered.contains(one));
                 let why = "a run that was found is none of the program's: the interpreter does not \

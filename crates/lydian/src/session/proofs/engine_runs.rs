@@ -5,9 +5,11 @@
 //! lead to: from the parameters on, each pointer gets an object of its type with the bytes that lie at its
 //! address. How large objects are is a guess. So a test counts as it is measured, and claims nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use lydian_inputs::place::InputPlace;
+use lydian_ir::interp::memory::NULL_PAGE;
 use lydian_ir::libc::STREAMS;
 use lydian_ir::scalars::{ScalarKind, scalars};
 use lydian_ir::test::{
@@ -19,14 +21,12 @@ use lydian_prove::encode::provenance::{OriginKind, VariablePlace};
 use lydian_prove::encode::{Encoded, InputRead};
 use lydian_prove::engines::Trace;
 use lydian_prove::system::{GoalId, VarId};
-use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
+use lydian_smt::{ArrayValue, Evaluator, Model, TermPool, Value};
 
 /// The most objects of a test.
 const MOST_OBJECTS: usize = 24;
 /// The bytes between the beginnings of objects.
 const DISTANCE: u64 = 1 << 16;
-/// Numbers below this one are no addresses.
-const FIRST_ADDRESS: u64 = 4096;
 /// The first address for pointers that the run says nothing about, and the distance to the next. As a number
 /// that is no pointer such an address stands for one.
 const FREE: (u64, u64) = (1 << 37, 1 << 20);
@@ -47,61 +47,91 @@ const ROOMS: [Room; 2] =
 /// The tests that a run to a goal may stand for, the smallest first; none if its inputs have no form as a
 /// test.
 pub(super) fn tests_of_run(
-    program: (&Program, FuncId),
+    (program, entry): (&Program, FuncId),
     (pool, encoded): (&mut TermPool, &Encoded),
-    run: (GoalId, &Trace),
+    (goal, trace): (GoalId, &Trace),
 ) -> Vec<Test> {
+    let Some(first) = trace.steps.first() else { return Vec::new() };
+    let initial = encoded.system.variables.ids().zip(&encoded.system.initial);
+    let free = initial
+        .filter(|(_, term)| pool.var_name(**term).is_some() && trace.initial.get(**term).is_none());
+    let free = free.map(|(variable, _)| variable).collect();
+    let calls = calls(program, (pool, encoded), (goal, trace));
+    let run = RunInputs { program, entry, encoded, begin: &first.values, free, calls };
     let mut tests: Vec<Test> = Vec::new();
     for room in ROOMS {
-        let test = test_of_run(program, (pool, encoded), run, room);
+        let test = TestMaker::new(&run, room).test();
         tests.extend(test.filter(|test| !tests.contains(test)));
     }
     tests
 }
 
-fn test_of_run(
-    (program, entry): (&Program, FuncId),
-    (pool, encoded): (&mut TermPool, &Encoded),
+/// What a run takes from outside.
+struct RunInputs<'a> {
+    program: &'a Program,
+    entry: FuncId,
+    encoded: &'a Encoded,
+    /// The values where the run begins.
+    begin: &'a Model,
+    /// The variables that the run says nothing about.
+    free: BTreeSet<VarId>,
+    calls: Vec<OutsideCall<'a>>,
+}
+
+/// A call of an undefined function. The run says nothing about values that are none.
+struct OutsideCall<'a> {
+    read: &'a InputRead,
+    result: Option<Value>,
+    /// The memory that is no object of the program, behind the call, if the call may write there.
+    memory: Option<Value>,
+    /// Parts of objects that the arguments lead to, behind the call.
+    parts: Vec<(VariablePlace, Option<Value>)>,
+    /// The address that each argument is, and its type.
+    args: Vec<(Option<u64>, CTypeId)>,
+}
+
+/// The calls of undefined functions in the order of a run.
+fn calls<'a>(
+    program: &Program,
+    (pool, encoded): (&mut TermPool, &'a Encoded),
     (goal, trace): (GoalId, &Trace),
-    room: Room,
-) -> Option<Test> {
-    let body = program.functions[entry].body.as_ref()?;
-    let begin = &trace.steps.first()?.values;
-    let outside = encoded.provenance.outside;
-    let symbol = outside.map(|variable| encoded.system.variables[variable].symbol);
-    let memory = symbol.and_then(|symbol| begin.get(symbol)).cloned();
-    let initial = encoded.system.variables.iter().zip(&encoded.system.initial);
-    let free = initial
-        .filter(|(_, term)| pool.var_name(**term).is_some() && trace.initial.get(**term).is_none());
-    let free = free.map(|((variable, _), _)| variable).collect();
-    let (next, objects) = (FREE.0, Vec::new());
-    let mut maker = TestMaker { program, encoded, begin, free, room, memory, next, objects };
-    let mut args = Vec::new();
-    for param in &body.params {
-        let local = &body.locals[*param];
-        let place = InputPlace::root(&local.name);
-        let bytes = maker.argument(*param, &local.storage, local.ty)?;
-        args.push(maker.image(bytes, local.ty, (&place, false)));
-    }
-    let globals = maker.globals();
-    let mut objects = Vec::new();
-    maker.finish(&mut objects);
-    let mut externals = Vec::new();
+) -> Vec<OutsideCall<'a>> {
+    let is_undefined = |name: &str| {
+        let function = program.function_named(name);
+        function.is_some_and(|function| program.functions[function].body.is_none())
+    };
     let mut evaluator = Evaluator::new();
+    let mut calls = Vec::new();
     for step in &trace.steps {
         for read in encoded.inputs_of_step(goal, step.choice) {
-            let is_undefined = maker.is_undefined(&read.function);
-            if is_undefined && evaluator.holds(pool, &step.values, read.condition) {
-                let mut value = |term| {
-                    let is_free = pool.var_name(term).is_some() && step.values.get(term).is_none();
-                    (!is_free).then(|| evaluator.eval(pool, &step.values, term))
-                };
-                externals.push(maker.external(read, &mut value, &mut objects));
+            let is_call =
+                is_undefined(&read.function) && evaluator.holds(pool, &step.values, read.condition);
+            if !is_call {
+                continue;
             }
+            let mut value = |term| {
+                let is_free = pool.var_name(term).is_some() && step.values.get(term).is_none();
+                (!is_free).then(|| evaluator.eval(pool, &step.values, term))
+            };
+            let result = value(read.symbol);
+            let (mut parts, mut args, mut memory) = (Vec::new(), Vec::new(), None);
+            if let Some(writes) = &read.writes {
+                parts.extend(writes.parts.iter().map(|(place, term)| (*place, value(*term))));
+                let address = |value: Value| value.to_u64();
+                args.extend(
+                    writes.args.iter().map(|(term, ty)| (value(*term).and_then(address), *ty)),
+                );
+                memory = writes.memory.map(|term| value(term).unwrap_or_else(nothing));
+            }
+            calls.push(OutsideCall { read, result, memory, parts, args });
         }
     }
-    let function = program.functions[entry].name.clone();
-    Some(Test { objects, globals, externals, ..Test::calling(function, args) })
+    calls
+}
+
+/// Memory of zeros.
+fn nothing() -> Value {
+    Value::Array(Arc::new(ArrayValue { default: 0, elements: BTreeMap::new() }))
 }
 
 /// An object of the memory behind pointers.
@@ -120,57 +150,79 @@ impl Planned {
     }
 }
 
-struct TestMaker<'a> {
-    program: &'a Program,
-    encoded: &'a Encoded,
-    /// The values where the run begins.
-    begin: &'a Model,
-    /// The variables that the run says nothing about.
-    free: BTreeSet<VarId>,
+/// Makes a test of a run.
+struct TestMaker<'r, 'a> {
+    run: &'r RunInputs<'a>,
     room: Room,
     /// The memory that is no object of the program, as it is meanwhile.
-    memory: Option<Value>,
+    memory: Option<&'r Value>,
     /// The next address for a pointer that the run says nothing about.
     next: u64,
     objects: Vec<Planned>,
+    /// The first of the objects, with their contents.
+    made: Vec<TestObject>,
 }
 
-impl TestMaker<'_> {
+impl<'r, 'a> TestMaker<'r, 'a> {
+    fn new(run: &'r RunInputs<'a>, room: Room) -> Self {
+        let variable = run.encoded.provenance.outside;
+        let symbol = variable.map(|variable| run.encoded.system.variables[variable].symbol);
+        let memory = symbol.and_then(|symbol| run.begin.get(symbol));
+        Self { run, room, memory, next: FREE.0, objects: Vec::new(), made: Vec::new() }
+    }
+
+    fn test(mut self) -> Option<Test> {
+        let function = &self.run.program.functions[self.run.entry];
+        let body = function.body.as_ref()?;
+        let mut args = Vec::new();
+        for param in &body.params {
+            let local = &body.locals[*param];
+            let place = InputPlace::root(&local.name);
+            let bytes = self.argument(*param, &local.storage, local.ty)?;
+            args.push(self.image(bytes, local.ty, (&place, false)));
+        }
+        let globals = self.globals();
+        self.finish();
+        let externals = self.run.calls.iter().map(|call| self.external(call)).collect();
+        let test = Test::calling(function.name.clone(), args);
+        Some(Test { objects: self.made, globals, externals, ..test })
+    }
+
     /// The bytes of an argument.
     fn argument(&mut self, param: LocalId, storage: &Storage, ty: CTypeId) -> Option<Vec<u8>> {
-        let size = self.program.types.size(ty)? as usize;
+        let size = self.run.program.types.size(ty)? as usize;
         if let Storage::Memory { .. } = storage {
             let mut bytes = vec![0; size];
             self.put_object(&mut bytes, OriginKind::Local(0, param));
             return Some(bytes);
         }
         let is_register = |place: &Option<VariablePlace>| matches!(place, Some(VariablePlace::Register(0, local)) if *local == param);
-        let mut places = self.encoded.provenance.variables.iter();
+        let mut places = self.run.encoded.provenance.variables.iter();
         let variable = places.find(|(_, place)| is_register(place)).map(|(variable, _)| variable);
-        if let Some(variable) = variable.filter(|variable| !self.free.contains(variable)) {
-            let symbol = self.encoded.system.variables[variable].symbol;
-            return Some(
-                self.begin.get(symbol).map_or(vec![0; size], |value| bytes_of(value, size)),
-            );
-        }
-        Some(self.free_bytes(size))
+        let value = match variable.filter(|variable| !self.run.free.contains(variable)) {
+            Some(variable) => self.value(variable).cloned().unwrap_or(Value::Bool(false)),
+            None => self.free(size as u64),
+        };
+        Some(bytes_of(&value, size))
     }
 
-    /// Puts the values of the variables that hold an object's contents into its bytes. Returns whether
-    /// there are some.
-    fn put_object(&mut self, bytes: &mut [u8], kind: OriginKind) -> bool {
-        let origins = &self.encoded.provenance;
-        let mut found = false;
-        for (variable, place) in origins.variables.iter() {
-            let symbol = self.encoded.system.variables[variable].symbol;
-            let (Some(place), Some(value)) = (place, self.begin.get(symbol)) else { continue };
-            let value = match self.free.contains(&variable) {
-                true => self.free_value(place),
-                false => value.clone(),
-            };
-            found |= self.put_part(bytes, (place, &value), kind);
+    /// The value of a variable where the run begins.
+    fn value(&self, variable: VarId) -> Option<&'r Value> {
+        self.run.begin.get(self.run.encoded.system.variables[variable].symbol)
+    }
+
+    /// Puts the values of the variables that hold an object's contents into its bytes.
+    fn put_object(&mut self, bytes: &mut [u8], kind: OriginKind) {
+        for (variable, place) in self.run.encoded.provenance.variables.iter() {
+            let (Some(place), Some(value)) = (place, self.value(variable)) else { continue };
+            match self.run.free.contains(&variable) {
+                true => {
+                    let value = self.free_part(place);
+                    self.put_part(bytes, (place, &value), kind);
+                }
+                false => _ = self.put_part(bytes, (place, value), kind),
+            }
         }
-        found
     }
 
     /// Puts a part of an object into its bytes, if it is one.
@@ -180,7 +232,7 @@ impl TestMaker<'_> {
         (place, value): (&VariablePlace, &Value),
         kind: OriginKind,
     ) -> bool {
-        let is_it = |object: usize| self.encoded.provenance.objects[object].kind == kind;
+        let is_it = |object: usize| self.run.encoded.provenance.objects[object].kind == kind;
         match (*place, value) {
             (VariablePlace::Bytes { object, offset, size, .. }, value) if is_it(object) => {
                 put(bytes, offset, &bytes_of(value, size as usize));
@@ -200,70 +252,43 @@ impl TestMaker<'_> {
         }
     }
 
-    /// The bytes of a value that the run says nothing about: an address, or a small number.
-    fn free_bytes(&mut self, size: usize) -> Vec<u8> {
+    /// A value of so many bytes that the run says nothing about: an address, or a small number.
+    fn free(&mut self, size: u64) -> Value {
         self.next += FREE.1;
-        let number = if size == 8 { self.next } else { 1 };
-        let mut bytes = number.to_le_bytes().to_vec();
-        bytes.resize(size, 0);
-        bytes
+        Value::Bits { width: 64, value: if size == 8 { self.next } else { 1 } }
     }
 
     /// The same for a part of an object.
-    fn free_value(&mut self, place: &VariablePlace) -> Value {
+    fn free_part(&mut self, place: &VariablePlace) -> Value {
         match *place {
-            VariablePlace::Bytes { size: 8, float: false, .. } => {
-                self.next += FREE.1;
-                Value::Bits { width: 64, value: self.next }
-            }
-            VariablePlace::Bytes { size, float: false, .. } if size < 8 => {
-                Value::Bits { width: 8 * size as u32, value: 1 }
-            }
+            VariablePlace::Bytes { size: size @ ..=8, float: false, .. } => self.free(size),
             _ => Value::Bool(false),
         }
     }
 
-    /// Whether a function has no body, so that a test says what it gives.
-    fn is_undefined(&self, name: &str) -> bool {
-        let function = self.program.function_named(name);
-        function.is_some_and(|function| self.program.functions[function].body.is_none())
-    }
-
     /// The result of an undefined function, and what it writes.
-    fn external(
-        &mut self,
-        read: &InputRead,
-        value: &mut impl FnMut(Term) -> Option<Value>,
-        objects: &mut Vec<TestObject>,
-    ) -> ExternalResult {
-        if let Some(memory) = read.writes.as_ref().and_then(|writes| writes.memory) {
-            self.memory = value(memory);
+    fn external(&mut self, call: &'r OutsideCall<'a>) -> ExternalResult {
+        self.memory = call.memory.as_ref().or(self.memory);
+        let types = &self.run.program.types;
+        let (function, ty) = (&call.read.function, call.read.ty);
+        let size = types.size(ty).unwrap_or(0);
+        let place = InputPlace::root(format!("{function}()"));
+        let value = call.result.clone().unwrap_or_else(|| self.free(size));
+        let result = self.image(bytes_of(&value, size as usize), ty, (&place, false));
+        let mut parts = Vec::new();
+        for (place, value) in &call.parts {
+            parts.push((*place, value.clone().unwrap_or_else(|| self.free_part(place))));
         }
-        let size = self.program.types.size(read.ty).unwrap_or(0) as usize;
-        let place = InputPlace::root(format!("{}()", read.function));
-        let bytes = match value(read.symbol) {
-            Some(value) => bytes_of(&value, size),
-            None => self.free_bytes(size),
-        };
-        let result = self.image(bytes, read.ty, (&place, false));
-        let mut written = Vec::new();
-        if let Some(writes) = &read.writes {
-            let mut parts = Vec::new();
-            for (place, term) in &writes.parts {
-                let value = value(*term);
-                parts.push((*place, value.unwrap_or_else(|| self.free_value(place))));
-            }
-            for (at, (term, ty)) in (0..).zip(&writes.args) {
-                let ty = self.program.types.get(*ty);
-                let CType::Pointer { pointee, to_const: false } = *ty else { continue };
-                let Some(address) = value(*term).and_then(|value| value.to_u64()) else { continue };
-                let Some((bytes, ty)) = self.written_at(address, pointee, &parts) else { continue };
-                let image = self.image(bytes, ty, (&place, true));
-                written.push(ExternalWrite::behind_argument(at, 0, image));
-            }
+        let mut writes = Vec::new();
+        for (at, (address, ty)) in (0..).zip(&call.args) {
+            let CType::Pointer { pointee, to_const: false } = *types.get(*ty) else { continue };
+            let Some(address) = address else { continue };
+            let Some((bytes, ty)) = self.written_at(*address, pointee, &parts) else { continue };
+            let image = self.image(bytes, ty, (&place, true));
+            writes.push(ExternalWrite::behind_argument(at, 0, image));
         }
-        self.finish(objects);
-        ExternalResult { function: read.function.clone(), result, object: None, writes: written }
+        self.finish();
+        ExternalResult { writes, ..ExternalResult::new(function, result) }
     }
 
     /// What a call wrote from an address on, and its type.
@@ -277,7 +302,7 @@ impl TestMaker<'_> {
             let room = object.contents.len() as u64 - (address - object.address);
             return Some((self.outside(address, room), object.ty));
         }
-        for origin in &self.encoded.provenance.objects {
+        for origin in &self.run.encoded.provenance.objects {
             let size = self.size_of(&origin.kind)?;
             let distance = address.wrapping_sub(origin.address);
             if distance >= size {
@@ -288,7 +313,7 @@ impl TestMaker<'_> {
             for (place, value) in parts {
                 is_written |= self.put_part(&mut bytes, (place, value), origin.kind);
             }
-            let of_type = self.program.types.size(pointee).unwrap_or(0);
+            let of_type = self.run.program.types.size(pointee).unwrap_or(0);
             let length = if of_type > 1 { of_type.min(size - distance) } else { size - distance };
             bytes.drain(..distance as usize);
             bytes.truncate(length as usize);
@@ -300,10 +325,10 @@ impl TestMaker<'_> {
     /// The bytes of an object of the program; none are known of allocated ones.
     fn size_of(&self, kind: &OriginKind) -> Option<u64> {
         match *kind {
-            OriginKind::Global(global) => Some(self.program.globals[global].size),
+            OriginKind::Global(global) => Some(self.run.program.globals[global].size),
             OriginKind::Local(instance, local) => {
-                let function = self.encoded.provenance.instances[instance].function;
-                let body = self.program.functions[function].body.as_ref()?;
+                let function = self.run.encoded.provenance.instances[instance].function;
+                let body = self.run.program.functions[function].body.as_ref()?;
                 match body.locals[local].storage {
                     Storage::Memory { size, .. } => Some(size),
                     Storage::Register(_) => Some(0),
@@ -315,13 +340,18 @@ impl TestMaker<'_> {
 
     /// The globals whose contents the run begins with.
     fn globals(&mut self) -> Vec<GlobalInput> {
+        let origins = &self.run.encoded.provenance;
+        let held: BTreeSet<usize> =
+            origins.variables.values().flatten().filter_map(object).collect();
         let mut found = Vec::new();
-        for (id, global) in self.program.globals.iter() {
-            let Image { mut bytes, pointers } = Image::initial(self.program, id);
-            let is_fixed = global.read_only || STREAMS.contains(&global.name.as_str());
-            if is_fixed || !self.put_object(&mut bytes, OriginKind::Global(id)) {
+        for kind in held.into_iter().map(|object| origins.objects[object].kind) {
+            let OriginKind::Global(id) = kind else { continue };
+            let global = &self.run.program.globals[id];
+            if global.read_only || STREAMS.contains(&global.name.as_str()) {
                 continue;
             }
+            let Image { mut bytes, pointers } = Image::initial(self.run.program, id);
+            self.put_object(&mut bytes, kind);
             let place = InputPlace::root(&global.name);
             let mut image = self.image(bytes, global.ty, (&place, false));
             let is_other = |pointer: &ImagePointer| {
@@ -343,7 +373,7 @@ impl TestMaker<'_> {
         ty: CTypeId,
         (place, is_object): (&InputPlace, bool),
     ) -> Image {
-        let types = &self.program.types;
+        let types = &self.run.program.types;
         let size = types.size(ty).filter(|size| *size > 0).unwrap_or(1);
         let mut pointers = Vec::new();
         for scalar in scalars(types, ty, bytes.len() as u64) {
@@ -378,18 +408,18 @@ impl TestMaker<'_> {
         pointee: Option<CTypeId>,
         place: InputPlace,
     ) -> Option<PointerTarget> {
-        if address < FIRST_ADDRESS {
+        if address < NULL_PAGE {
             return None;
         }
-        let origins = &self.encoded.provenance;
-        for (id, function) in self.program.functions.iter() {
+        let origins = &self.run.encoded.provenance;
+        for (id, function) in self.run.program.functions.iter() {
             if origins.functions[id] == address {
                 return Some(PointerTarget::Function(function.name.clone()));
             }
         }
         for origin in &origins.objects {
             let OriginKind::Global(global) = origin.kind else { continue };
-            let global = &self.program.globals[global];
+            let global = &self.run.program.globals[global];
             let distance = address.wrapping_sub(origin.address);
             if distance <= global.size {
                 return Some(PointerTarget::Global(global.name.clone(), distance));
@@ -405,7 +435,7 @@ impl TestMaker<'_> {
 
     /// Plans an object at an address; none if there are enough.
     fn plan(&mut self, address: u64, pointee: CTypeId, place: InputPlace) -> Option<usize> {
-        let types = &self.program.types;
+        let types = &self.run.program.types;
         if self.objects.len() >= MOST_OBJECTS
             || matches!(types.get(pointee), CType::Function { .. })
         {
@@ -428,18 +458,18 @@ impl TestMaker<'_> {
         })
     }
 
-    /// Adds the objects that were planned since the last time, and those that they lead to.
-    fn finish(&mut self, made: &mut Vec<TestObject>) {
-        while let Some(planned) = self.objects.get(made.len()) {
+    /// Makes the objects that were planned since the last time, and those that they lead to.
+    fn finish(&mut self) {
+        while let Some(planned) = self.objects.get(self.made.len()) {
             let (ty, count, place) = (planned.ty, planned.count, planned.place.clone());
             let contents = planned.contents.clone();
             let image = self.image(contents, ty, (&place, true));
-            made.push(TestObject {
+            self.made.push(TestObject {
                 name: place.to_string(),
-                address: INPUT_REGION + (made.len() as u64 + 1) * DISTANCE,
+                address: INPUT_REGION + (self.made.len() as u64 + 1) * DISTANCE,
                 ty,
                 count,
-                align: self.program.types.align(ty).max(16),
+                align: self.run.program.types.align(ty).max(16),
                 image,
                 read_only: false,
             });
@@ -448,7 +478,7 @@ impl TestMaker<'_> {
 
     /// Bytes of the memory that is no object of the program.
     fn outside(&self, address: u64, count: u64) -> Vec<u8> {
-        let Some(Value::Array(array)) = &self.memory else { return vec![0; count as usize] };
+        let Some(Value::Array(array)) = self.memory else { return vec![0; count as usize] };
         (0..count).map(|at| array.get(address.wrapping_add(at)) as u8).collect()
     }
 }
@@ -477,17 +507,23 @@ fn member(types: &CTypes, ty: CTypeId, offset: u64, place: InputPlace) -> (Input
     }
 }
 
+/// The object that a variable holds a part of.
+const fn object(place: &VariablePlace) -> Option<usize> {
+    match *place {
+        VariablePlace::Bytes { object, .. } | VariablePlace::Elements { object, .. } => {
+            Some(object)
+        }
+        _ => None,
+    }
+}
+
 fn is_character(types: &CTypes, ty: CTypeId) -> bool {
     matches!(types.get(ty), CType::Int { kind: IntKind::Char, .. })
 }
 
 /// The first bytes of a value, the lowest first.
 fn bytes_of(value: &Value, size: usize) -> Vec<u8> {
-    let bits = match value {
-        Value::Bool(truth) => u128::from(*truth),
-        Value::Float { bits, .. } => u128::from(*bits),
-        other => other.to_wide().map_or(0, |wide| wide.low_u128()),
-    };
+    let bits = value.to_wide().map_or(0, |wide| wide.low_u128());
     let mut bytes = bits.to_le_bytes().to_vec();
     bytes.resize(size, 0);
     bytes

@@ -89,7 +89,7 @@ impl Session<'_, '_> {
             // Other code may call the function with other states.
             let is_tested = whole || target.objectives.function == self.entry;
             if is_tested && budget.exceeded().is_none() {
-                let mut found = self.asked((at, target), config, budget)?;
+                let mut found = self.ask((at, target), config, budget)?;
                 contradictions.append(&mut found.refuted);
                 self.record_evidence(&found.evidence)?;
                 self.try_runs(found.runs, budget, hyper_coverage)?;
@@ -130,20 +130,21 @@ impl Session<'_, '_> {
         budget: &Budget,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
     ) -> Result<(), Error> {
-        let (count, mut kept) = (runs.len(), Vec::new());
+        let (count, mut kept) = (runs.len(), 0);
         for tests in runs {
             for test in tests {
                 if budget.exceeded().is_some() {
                     break;
                 }
                 if let Some(measured) = self.try_run(test, hyper_coverage)? {
-                    kept.push(measured);
+                    self.record_tests(vec![measured])?;
+                    kept += 1;
                     break;
                 }
             }
         }
-        log::info!("{}: {} of {count} runs of the engines are kept", self.name(), kept.len());
-        self.record_tests(kept)
+        log::info!("{}: {kept} of {count} runs of the engines are kept", self.name());
+        Ok(())
     }
 
     /// The measurement of a test, if it covers something new.
@@ -161,18 +162,17 @@ impl Session<'_, '_> {
         };
         log::debug!("{}: a run of the engines: {}", self.name(), measured.run.outcome);
         log::trace!("{}: ran {test:?}", self.name());
-        let covered = self.covered_by(&measured);
-        let completes = self.completed_by(&test, &measured, hyper_coverage);
-        if covered.iter().all(|goal| self.recorded.goals.contains(goal)) && completes.is_empty() {
+        let found = self.measured_test(test, &measured, hyper_coverage);
+        let is_known = |goal: &Goal| self.recorded.goals.contains(goal);
+        if found.covered.iter().all(is_known) && found.completes.is_empty() {
             return Ok(None);
         }
-        self.recorded.keep(&test, &measured);
-        let (unconfirmed, uncounted) = (None, Vec::new());
-        Ok(Some(MeasuredTest { test, covered, completes, unconfirmed, uncounted }))
+        self.recorded.keep(&found.test, &measured);
+        Ok(Some(found))
     }
 
     /// The answers about the open objectives of the function under test at a position.
-    fn asked(
+    fn ask(
         &self,
         (at, target): (usize, &FunctionUnderTest<'_>),
         config: &Config,

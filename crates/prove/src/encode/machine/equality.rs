@@ -1,12 +1,13 @@
 //! Equality of addresses in different objects. The end of one may be the beginning of the next (C17,
 //! 6.5.9), and the bounds of `extern` arrays may be names for one place.
 
+use lydian_ir::interp::memory::NULL_PAGE;
 use lydian_ir::{CType, CmpOp, Expr, ExprId, GlobalInit, Stmt, Target, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
 use crate::encode::ids::{InstanceId, ObjectId};
 use crate::encode::machine::Machine;
-use crate::encode::pointers::objects::{NULL_PAGE, ObjectKind};
+use crate::encode::pointers::objects::ObjectKind;
 use crate::encode::pointers::offset::Offset;
 use crate::encode::pointers::{Place, Targets};
 use crate::encode::state::liveness::Analysed;

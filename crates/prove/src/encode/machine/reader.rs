@@ -3,12 +3,13 @@
 use std::convert::Infallible;
 
 use lydian_eval::{Evaluation, Kleene, StateReader, Traps, sort_of};
+use lydian_ir::interp::memory::NULL_PAGE;
 use lydian_ir::{CType, Expr, ExprId, FuncId, GlobalId, LocalId, Storage, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool};
 
 use crate::encode::ids::{InstanceId, ObjectId};
 use crate::encode::machine::Machine;
-use crate::encode::pointers::objects::{NULL_PAGE, ObjectKind};
+use crate::encode::pointers::objects::ObjectKind;
 use crate::encode::pointers::{Place, Targets};
 use crate::encode::state::State;
 use crate::encode::state::slots::SlotKind;

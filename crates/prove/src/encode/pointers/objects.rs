@@ -7,6 +7,7 @@
 //! else: where a program uses an address as a number, the encoding has any number there.
 
 use lydian_base::{Arena, EntityId};
+use lydian_ir::interp::memory::NULL_PAGE;
 use lydian_ir::libc::{AllocationFn, LibFn};
 use lydian_ir::stmt::MAX_OBJECT;
 use lydian_ir::{
@@ -21,8 +22,6 @@ use crate::encode::inlined::graph::Graph;
 use crate::encode::pointers::constant;
 use crate::encode::request::EncodeError;
 
-/// The first address that is not near null.
-pub(crate) const NULL_PAGE: u64 = 4096;
 /// Bits of an address within an object, on 64-bit targets.
 const AREA_SHIFT: u32 = 40;
 /// The most objects on 64-bit targets.
