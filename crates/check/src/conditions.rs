@@ -117,7 +117,8 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         Ok(())
     }
 
-    /// Whether some terms hold together. The solver is not asked where one of them is false.
+    /// Whether some terms hold together. The solver is not asked where one of them is false, nor where
+    /// ranges or equations show that they contradict each other.
     fn ask(
         &mut self,
         machine: &Machine<'_, '_>,

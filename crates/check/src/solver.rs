@@ -164,18 +164,16 @@ impl Session<'_> {
     /// The same, with one part of so many of the time.
     pub(crate) fn ask_within(&mut self, script: &str, parts: u32) -> Result<Answer, SolverError> {
         let time = self.solver.time / parts.max(1);
-        let text = match self.run(script, time)? {
+        // Where there is no model, that is an error behind the answer, which nobody reads.
+        let text = match self.run(&format!("{script}(get-model)\n"), time)? {
             Some(text) => text,
             None => return Ok(Answer::Unknown(format!("no answer in {time:?}"))),
         };
-        match text.lines().next().unwrap_or_default().trim() {
+        let (answer, model) = text.split_once('\n').unwrap_or((&text, ""));
+        match answer.trim() {
             "unsat" => Ok(Answer::Unsatisfiable),
             "unknown" | "timeout" => Ok(Answer::Unknown("the solver does not know".to_owned())),
-            "sat" => {
-                let again = self.run(&format!("{script}(get-model)\n"), time)?.unwrap_or_default();
-                let model = again.split_once('\n').map_or("", |(_, model)| model);
-                Ok(Answer::Satisfiable(model.trim().to_owned()))
-            }
+            "sat" => Ok(Answer::Satisfiable(model.trim().to_owned())),
             _ => {
                 let start: String = text.chars().take(200).collect();
                 Err(SolverError::Nonsense(self.solver.program.clone(), start))

@@ -1,7 +1,7 @@
 //! Terms of SMT-LIB: shared nodes with sorts, and the script that they are written to.
 //!
-//! Only constants are computed here: then a run whose inputs are all known takes no solver's work. All else
-//! does.
+//! Constants are computed here: then a run whose inputs are all known takes no solver's work. Some queries
+//! are decided here, too: on floats by ranges (`bisection`), on products by equations (`equations`).
 
 mod bisection;
 mod equations;

@@ -323,12 +323,11 @@ impl<'a> Unfolding<'a> {
     /// The nodes that a node leads to without passing a point, each before those that it leads to but for
     /// ways that close a cycle.
     pub(crate) fn between_points(&self, start: usize) -> Vec<usize> {
-        let mut visited: BTreeMap<usize, bool> = BTreeMap::from([(start, false)]);
+        let mut visited = BTreeSet::from([start]);
         let mut stack = vec![(start, self.successors(start))];
         let mut order = Vec::new();
         while let Some((node, left)) = stack.last_mut() {
             let Some(to) = left.pop() else {
-                visited.insert(*node, true);
                 order.push(*node);
                 stack.pop();
                 continue;
@@ -336,12 +335,8 @@ impl<'a> Unfolding<'a> {
             if self.points.contains(&to) {
                 continue;
             }
-            match visited.get(&to) {
-                Some(_) => {}
-                None => {
-                    visited.insert(to, false);
-                    stack.push((to, self.successors(to)));
-                }
+            if visited.insert(to) {
+                stack.push((to, self.successors(to)));
             }
         }
         order.reverse();

@@ -130,6 +130,11 @@ impl Project {
         &self.texts.all
     }
 
+    /// Statements of the user about the program's surroundings, one sentence each.
+    pub(crate) fn surroundings(&self) -> &[String] {
+        self.whole.as_ref().map_or(&[], |whole| &whole.surroundings)
+    }
+
     /// The functions that were asked for. Each has a body.
     pub fn functions(&self) -> &[FuncId] {
         &self.functions

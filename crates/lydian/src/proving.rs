@@ -15,9 +15,7 @@ use std::time::{Duration, Instant};
 use lydian_base::{Budget, CancelToken};
 use lydian_ir::{FuncId, Program};
 use lydian_prove::Semantics;
-use lydian_prove::encode::{
-    EncodeLimits, EncodeRequest, Encoded, GoalMeaning, Goals, Rules, UninitialisedRead, encode,
-};
+use lydian_prove::encode::{Encoded, GoalMeaning, Goals};
 use lydian_prove::engines::Recursive;
 use lydian_prove::system::GoalId;
 use lydian_smt::{Limits, Term, TermPool, standard_chain};
@@ -27,17 +25,17 @@ use crate::certificates::Certificates;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::project::linked::{LinkRequest, LinkedProgram};
-pub(crate) use answers::arguments as zero_arguments;
-pub(crate) use answers::external;
 use answers::{AnswerReader, ProvedText, arguments};
+pub(crate) use answers::{external, run_of};
 use board::{Board, Finding};
 pub(crate) use confirmation::confirm;
 use execution::{Execution, Hit};
 use exploration::ErrorExploration;
+pub(crate) use exploration::error_label;
 pub use invariants::PointInvariants;
 pub use native_tests::NativeTest;
 pub use objectives::{ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs};
-use search::{CHECK_TIME, Search, alternates, chain};
+use search::{CHECK_TIME, Search, alternates, chain, encode_whole};
 use source_invariants::SourceInvariants;
 pub(crate) use verdicts::MAIN;
 pub use verdicts::{Argument, ErrorAnswer, ErrorProof, InputValue, Provers};
@@ -73,8 +71,9 @@ pub struct ProofRequest {
     /// How many threads work at once; none for as many as there are cores. With one, the engines and the
     /// exploration take turns.
     pub jobs: Option<NonZeroUsize>,
-    /// Whether certificates are wanted. Then the engines look for arguments of what the exploration has
-    /// proved, too.
+    /// Whether certificates are wanted, or what other tools take: witnesses, and the program with its
+    /// invariants as C. Without it these have no invariants. With it the engines look for arguments of
+    /// what the exploration has proved, too.
     pub certify: bool,
 }
 
@@ -193,11 +192,14 @@ impl Proofs {
         for hit in hits {
             errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), RUN));
         }
-        let mut certificates =
-            Certificates::of_proofs(&program, (&encoded, &pool), &decided.contracts, &proofs);
-        let found = proofs.iter().map(|proof| proof.certificate.invariants.as_slice());
-        let found: Vec<&[Vec<Term>]> = found.collect();
-        let invariants = SourceInvariants::of(&program, (&encoded, &pool), &found);
+        let (mut certificates, mut invariants) = Default::default();
+        if request.certify {
+            let of = (&encoded, &pool);
+            certificates = Certificates::of_proofs(&program, of, &decided.contracts, &proofs);
+            let found = proofs.iter().map(|proof| proof.certificate.invariants.as_slice());
+            let found: Vec<&[Vec<Term>]> = found.collect();
+            invariants = SourceInvariants::of(&program, of, &found);
+        }
         for function in explored {
             let why =
                 "all paths were explored, and no engine had an argument in the time".to_owned();
@@ -260,16 +262,7 @@ fn encoded(
     let program = &program.linked.program;
     let main = program.function_named(MAIN).filter(|main| program.functions[*main].body.is_some());
     let main = main.ok_or_else(|| Error::source("no-main", "the program has no `main`"))?;
-    let request = EncodeRequest {
-        program,
-        entry: main,
-        whole: true,
-        goals: Goals { errors: true, ..Goals::default() },
-        semantics: Semantics::default(),
-        rules: Rules { uninitialised: UninitialisedRead::AnyValue, allocation_succeeds: true },
-        limits: EncodeLimits::default(),
-        time: Some(limits),
-    };
-    let encoded = encode(pool, &request);
-    Ok((encoded.map_err(|error| Error::source("encoding", error.to_string()))?, main))
+    let goals = Goals { errors: true, ..Goals::default() };
+    let encoded = encode_whole(pool, (program, main), goals, (Semantics::default(), limits))?;
+    Ok((encoded, main))
 }

@@ -22,8 +22,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use indexmap::IndexMap;
-use lydian_base::Arena;
 use lydian_ir::{ExprArena, FuncId};
 use lydian_objective::{FunctionObjectives, RecordRequest, UnitFlows};
 
@@ -177,7 +175,8 @@ fn with_further_functions<'w>(
     let further = flow.pairs.further.iter().chain(&cells.pairs.further);
     let further: BTreeSet<FuncId> = further.copied().collect();
     if !further.is_empty() {
-        all.to_mut().extend(further.into_iter().map(nothing_of));
+        let nothing = |function| FunctionObjectives::none(function, ExprArena::default());
+        all.to_mut().extend(further.into_iter().map(nothing));
     }
     all
 }
@@ -234,18 +233,5 @@ impl FlowFrame {
             declarations: flow.declarations(role) + &cells.declarations(role),
             epilogue: flow.epilogue(role) + &cells.epilogue(role),
         }
-    }
-}
-
-/// Objectives that ask for nothing.
-fn nothing_of(function: FuncId) -> FunctionObjectives {
-    FunctionObjectives {
-        function,
-        exprs: ExprArena::default(),
-        labels: Arena::new(),
-        criteria: IndexMap::new(),
-        sequences: Arena::new(),
-        hypers: Arena::new(),
-        hyper_criteria: IndexMap::new(),
     }
 }

@@ -28,3 +28,18 @@ pub struct FunctionObjectives {
     /// criterion is here or in `criteria`.
     pub hyper_criteria: IndexMap<Criterion, Vec<HyperEntry>>,
 }
+
+impl FunctionObjectives {
+    /// None yet, of a function with these expressions.
+    pub fn none(function: FuncId, exprs: ExprArena) -> Self {
+        Self {
+            function,
+            exprs,
+            labels: Arena::new(),
+            criteria: IndexMap::new(),
+            sequences: Arena::new(),
+            hypers: Arena::new(),
+            hyper_criteria: IndexMap::new(),
+        }
+    }
+}

@@ -40,9 +40,15 @@ pub fn may_be_entered(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
     entered_from(program, roots, &BTreeSet::new())
 }
 
+/// The functions that calls lead to from `entry`: by their names and, where there is a call through a pointer,
+/// as one of those whose address is taken.
+pub fn called_from(program: &Program, entry: FuncId) -> BTreeSet<FuncId> {
+    entered_from(program, vec![entry], &program.addressed_functions().into_iter().collect())
+}
+
 /// The functions that are entered from some, by calls of their names and, where there is a call through a
 /// pointer, as one of those that pointers may lead to.
-pub fn entered_from(
+fn entered_from(
     program: &Program,
     roots: Vec<FuncId>,
     by_pointer: &BTreeSet<FuncId>,

@@ -56,6 +56,12 @@ struct Query<'t> {
 impl Terms {
     /// Whether some terms surely contradict one another, as far as ranges of floats show it.
     pub(crate) fn contradict_by_ranges(&self, asserted: &[Term]) -> bool {
+        let (needed, _) = self.needed(asserted);
+        let has_floats =
+            (0..needed.len()).any(|at| needed[at] && self.bits_of_float(Term(at as u32)).is_some());
+        if !has_floats {
+            return false;
+        }
         let query = Query::new(self, asserted);
         !query.variables.is_empty() && query.is_contradictory()
     }

@@ -56,7 +56,7 @@ impl Run {
         times.get(times.len() / 2).map_or_else(String::new, |time| format!("{time:.3}"))
     }
 
-    /// The time for each infeasible pair, if all of the run's time is shared out among the pairs.
+    /// The time for each decided pair, if all of the run's time is shared out among the pairs.
     fn each(&self) -> String {
         let decided = self.pairs.len() - self.count(Verdict::Unknown);
         match decided {

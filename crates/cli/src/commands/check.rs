@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lydian::{CertificateCheck, CheckRequest, CheckResult, Checks, files};
+use lydian::{CertificateCheck, CheckRequest, CheckResult, Checks};
 
 use crate::args::CheckArgs;
 use crate::exit::{ExitCode, Failure};
@@ -19,8 +19,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let checks = Checks::run(&request, &cancel)?;
     output::text(&shown(&checks))?;
     if let Some(path) = &args.json {
-        let json = serde_json::to_string_pretty(&checks);
-        files::file(path, &(json.expect("results are valid JSON") + "\n"))?;
+        output::json(path, &checks)?;
     }
     if cancel.is_cancelled() {
         return Ok(ExitCode::Interrupted);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lydian::{Project, files};
+use lydian::Project;
 use lydian_objective::{Criterion, FunctionObjectives};
 use serde::Serialize;
 
@@ -52,8 +52,7 @@ pub(crate) fn run(args: &ObjectivesArgs) -> Result<ExitCode, Failure> {
             .iter()
             .map(|objectives| listed(project.name(objectives.function), objectives))
             .collect();
-        let json = serde_json::to_string_pretty(&Listing { functions });
-        files::file(path, &(json.expect("names and numbers are valid JSON") + "\n"))?;
+        output::json(path, &Listing { functions })?;
     }
     Ok(ExitCode::Done)
 }

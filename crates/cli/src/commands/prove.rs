@@ -1,12 +1,12 @@
 //! `lydian prove`: whether any input leads a program to a call of an error function.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use lydian::{
-    Argument, Beginning, ErrorAnswer, ErrorProof, InputValue, LinkRequest, ProofRequest, Proofs,
-    files,
+    Argument, Beginning, ErrorAnswer, ErrorProof, InputValue, LinkRequest, NativeTest,
+    ProofRequest, Proofs, files,
 };
-
 use serde::Serialize;
 
 use super::prove_objectives;
@@ -51,14 +51,10 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
     let outside = OutsideAnswers::ask(&mut proofs, args.outside.request().as_ref(), &cancel);
     output::text(&(shown(&proofs) + &outside.shown()))?;
     if let Some(path) = &args.json {
-        let json = serde_json::to_string_pretty(&Answers { proofs: &proofs, outside: &outside });
-        files::file(path, &(json.expect("answers are valid JSON") + "\n"))?;
+        output::json(path, &Answers { proofs: &proofs, outside: &outside })?;
     }
     if let Some(folder) = &args.tests {
-        files::folder(folder)?;
-        for test in proofs.native_tests() {
-            files::file(&folder.join(test.file), &test.text)?;
-        }
+        write_tests(folder, proofs.native_tests())?;
     }
     if let Some(folder) = &args.certificates {
         proofs.certificates.write(folder)?;
@@ -73,6 +69,15 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         false if cancel.is_cancelled() => ExitCode::Interrupted,
         false => outside.code(),
     })
+}
+
+/// Writes tests into a folder.
+pub(super) fn write_tests(folder: &Path, tests: Vec<NativeTest>) -> Result<(), Failure> {
+    files::folder(folder)?;
+    for test in tests {
+        files::file(&folder.join(test.file), &test.text)?;
+    }
+    Ok(())
 }
 
 fn shown(proofs: &Proofs) -> String {

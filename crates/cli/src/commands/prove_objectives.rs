@@ -6,12 +6,12 @@ use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use indexmap::IndexMap;
 use lydian::{
-    Configuration, ErrorAnswer, ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs,
-    ObjectiveRequest, ProjectRequest, files,
+    ErrorAnswer, ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs, ObjectiveRequest,
+    ProjectRequest,
 };
 use lydian_objective::criterion::set::CriterionChoice;
 
-use super::prove::{show_argument, show_inputs};
+use super::prove::{show_argument, show_inputs, write_tests};
 use crate::args::ProveArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Terminal;
@@ -27,14 +27,10 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
     let proofs = ObjectiveProofs::of_program(&request, &cancel, &Terminal::new())?;
     output::text(&shown(&proofs))?;
     if let Some(path) = &args.json {
-        let json = serde_json::to_string_pretty(&proofs);
-        files::file(path, &(json.expect("answers are valid JSON") + "\n"))?;
+        output::json(path, &proofs)?;
     }
     if let Some(folder) = &args.tests {
-        files::folder(folder)?;
-        for test in proofs.native_tests() {
-            files::file(&folder.join(test.file), &test.text)?;
-        }
+        write_tests(folder, proofs.native_tests())?;
     }
     let is_refuted = |one: &ObjectiveProof| matches!(one.answer, ErrorAnswer::Unconfirmed(_));
     Ok(match proofs.objectives.iter().any(is_refuted) {
@@ -58,7 +54,6 @@ fn request(args: &ProveArgs) -> Result<ObjectiveProofRequest, Failure> {
             functions: args.functions.clone(),
             flags: args.flags.clone(),
             compile_commands: args.compile_commands.clone(),
-            configuration: Configuration::default(),
             ..ProjectRequest::new(first)
         },
         objectives: ObjectiveRequest {

@@ -61,19 +61,23 @@ impl<'t> Translation<'t> {
 
     /// A formula's text; none if the language has no word for something in it.
     pub(super) fn text(&mut self, formula: Term) -> Option<String> {
-        let text = self.term(formula)?;
+        let text = self.written(formula)?;
         // What does not read back is no certificate's.
         Formula::parse(&text, &self.sorts).is_ok().then_some(text)
     }
 
     /// A term's text; none if the language has no word for something in it.
     pub(super) fn term(&mut self, formula: Term) -> Option<String> {
+        let text = self.written(formula)?;
+        Formula::parse_term(&text, &self.sorts).is_ok().then_some(text)
+    }
+
+    fn written(&mut self, formula: Term) -> Option<String> {
         let known = FxHashMap::default();
         let mut draft = Draft { translation: self, formula: Formula::default(), known };
         let root = draft.translate(formula)?;
         let Draft { formula, .. } = draft;
-        let text = formula.rooted(root).text();
-        Formula::parse_term(&text, &self.sorts).is_ok().then_some(text)
+        Some(formula.rooted(root).text())
     }
 
     fn part(&mut self, term: Term) -> Option<u32> {

@@ -72,7 +72,7 @@ fn proof_in_c(
     if is_recursive {
         return Err("it is recursive".to_owned());
     }
-    if linked.user_units != 1 {
+    if linked.files.len() != 1 {
         return Err("it has several files".to_owned());
     }
     if invariants.has_unknown_loops {

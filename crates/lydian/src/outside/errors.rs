@@ -6,13 +6,11 @@
 //! a disagreement, which is told and counted; if a run shows that Lydian's proof is wrong, it is an
 //! internal error.
 
-use indexmap::IndexMap;
-use lydian_base::{Arena, CancelToken, Place};
+use lydian_base::{CancelToken, Place};
 use lydian_ir::expr::{CmpOp, Expr};
-use lydian_ir::test::Test;
 use lydian_ir::{Callee, FuncId, Program, Stmt, StmtId};
 use lydian_native::{CheckedGoal, RewriteRequest, checked_units};
-use lydian_objective::{Criterion, FunctionObjectives, Label, LabelEntry, LabelKey, Pred, Site};
+use lydian_objective::{Criterion, FunctionObjectives, LabelEntry, LabelKey, Pred};
 use lydian_prove::encode::{is_assertion, is_error};
 use serde::Serialize;
 
@@ -21,8 +19,8 @@ use super::checkers::{
 };
 use crate::error::Error;
 use crate::proving::{
-    Argument, ErrorAnswer, ErrorProof, InputValue, MAIN, Proofs, ProvedProgram, confirm, external,
-    zero_arguments,
+    Argument, ErrorAnswer, ErrorProof, InputValue, Proofs, ProvedProgram, confirm, error_label,
+    run_of,
 };
 
 /// Which errors an outside checker is asked about, and how.
@@ -120,7 +118,7 @@ impl Outside<'_> {
 
     /// The program that asks about a call.
     fn question(&self, call: (FuncId, StmtId), dialect: Dialect) -> Result<QuestionText, String> {
-        let watched = [error_label(&self.proved.plain, call)?];
+        let watched = [error_objective(&self.proved.plain, call)?];
         let linked = &self.proved.linked.linked;
         let request = RewriteRequest {
             starts: &linked.starts,
@@ -128,7 +126,7 @@ impl Outside<'_> {
         };
         let goal = CheckedGoal::Label(call.0, lydian_base::EntityId::from_index(0));
         let mut units = checked_units(&request, goal)?;
-        units.truncate(self.proved.linked.user_units);
+        units.truncate(self.proved.linked.files.len());
         let mut question = QuestionText::new(&self.proved.plain, units, dialect);
         question.add_beginnings(&linked.program);
         Ok(question)
@@ -161,14 +159,9 @@ impl Outside<'_> {
     }
 
     fn reachable(&self, error: &mut ErrorProof, tool: &str, inputs: &[InputValue]) -> Conclusion {
-        let test = Test {
-            externals: inputs.iter().map(external).collect(),
-            ..Test::calling(
-                MAIN,
-                zero_arguments(&self.proved.linked.linked.program, self.proved.main),
-            )
-        };
-        let confirmed = confirm(&self.proved.linked.linked.program, &test, error.call);
+        let program = &self.proved.linked.linked.program;
+        let test = run_of(program, self.proved.main, inputs);
+        let confirmed = confirm(program, &test, error.call);
         match (&error.answer, confirmed) {
             (ErrorAnswer::Reached(_), _) => Conclusion::Agrees,
             (ErrorAnswer::Unreachable(_), Ok(())) => {
@@ -203,7 +196,7 @@ fn by_checker(tool: &str, assumptions: &[String]) -> Argument {
 }
 
 /// The objective of an error call.
-fn error_label(
+fn error_objective(
     program: &Program,
     (function, call): (FuncId, StmtId),
 ) -> Result<FunctionObjectives, String> {
@@ -225,22 +218,10 @@ fn error_label(
         }
         _ => return Err("it is called through a pointer".to_owned()),
     };
-    let mut labels = Arena::new();
-    let label = labels.push(Label {
-        site: Site::Stmt(call),
-        pred,
-        text: "an error".into(),
-        place: Place { file: "".into(), line: 0, column: 0 },
-        key: LabelKey(String::new()),
-    });
+    let mut objectives = FunctionObjectives::none(function, exprs);
+    let label = error_label(call, pred, LabelKey(String::new()));
+    let label = objectives.labels.push(label);
     let entry = LabelEntry { label, name: String::new(), duplicate_of: None };
-    Ok(FunctionObjectives {
-        function,
-        exprs,
-        labels,
-        criteria: IndexMap::from_iter([(Criterion::Dc, vec![entry])]),
-        sequences: Arena::new(),
-        hypers: Arena::new(),
-        hyper_criteria: IndexMap::new(),
-    })
+    objectives.criteria.insert(Criterion::Dc, vec![entry]);
+    Ok(objectives)
 }

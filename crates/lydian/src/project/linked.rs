@@ -25,9 +25,7 @@ pub struct LinkedProgram {
     /// The names of functions of the files that use a construct which is not supported. In the program
     /// they have no body.
     pub left_out: Vec<String>,
-    /// How many of its units are the user's, which are the first.
-    pub user_units: usize,
-    /// The files of these units.
+    /// The files of the user's units, which are the first.
     pub files: Vec<PathBuf>,
 }
 
@@ -77,7 +75,6 @@ impl LinkedProgram {
             false => None,
         };
         let left_out = loaded.iter().flat_map(left_out).collect();
-        let user_units = sources.len();
         let named = sources.iter().map(|source| source.file.clone()).collect();
         let files = sources.iter().map(|source| &source.file);
         let parts = files.zip(loaded).map(|(file, unit)| units::link_unit(file, unit, Role::Part));
@@ -88,7 +85,7 @@ impl LinkedProgram {
         let mut linked = linked.map_err(units::unlinked)?;
         resolve_weak(&mut linked.program);
         tell(observer, &linked.diagnostics);
-        Ok(Self { linked, wraps_on_overflow, left_out, user_units, files: named })
+        Ok(Self { linked, wraps_on_overflow, left_out, files: named })
     }
 }
 

@@ -260,7 +260,7 @@ pub(super) fn reconciled(
 }
 
 /// Zero bytes for the parameters of `main`.
-pub(crate) fn arguments(program: &Program, main: FuncId) -> Vec<Image> {
+pub(super) fn arguments(program: &Program, main: FuncId) -> Vec<Image> {
     let body = program.functions[main].body.as_ref();
     let params = body.map_or(&[][..], |body| &body.params);
     let size = |local: &LocalId| {
@@ -268,6 +268,14 @@ pub(crate) fn arguments(program: &Program, main: FuncId) -> Vec<Image> {
         ty.and_then(|ty| program.types.size(ty)).unwrap_or(0) as usize
     };
     params.iter().map(|local| Image { bytes: vec![0; size(local)], pointers: vec![] }).collect()
+}
+
+/// The run of a program from its beginning with these inputs.
+pub(crate) fn run_of(program: &Program, main: FuncId, inputs: &[InputValue]) -> Test {
+    Test {
+        externals: inputs.iter().map(external).collect(),
+        ..Test::calling(&program.functions[main].name, arguments(program, main))
+    }
 }
 
 /// The answer to a call that gives this input.

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use indexmap::IndexMap;
-use lydian_base::{Arena, Budget, Place};
+use lydian_base::{Budget, Place};
 use lydian_inputs::{InputSpec, Settings};
 use lydian_ir::libc::{LibFn, model_named, model_of};
 use lydian_ir::outside::writes_nothing;
@@ -18,7 +17,7 @@ use lydian_ir::{
     CType, Callee, Expr, FuncId, GlobalInit, LocalId, Program, Stmt, StmtId, Storage, Target, Type,
 };
 use lydian_objective::{Assumption, FunctionObjectives, Label, LabelKey, Pred, Site};
-use lydian_prove::call_graph::entered_from;
+use lydian_prove::call_graph::called_from;
 use lydian_prove::encode::is_error;
 use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, standard_chain};
@@ -60,18 +59,14 @@ impl ErrorExploration<'_> {
     /// gets what is found.
     pub(super) fn run(&self, board: &Arc<Board>, budget: &Budget) {
         let _party = Party(board);
-        let mut program = self.program.linked.program.clone();
-        drop_bodies(&mut program);
-        lydian_inputs::prepare(&mut program);
         let open = |why: &str| {
             let all = self.goals.iter();
             all.for_each(|(goal, _)| board.note(*goal, Finding::Open(why.to_owned())));
         };
-        let addressed = program.addressed_functions().into_iter().collect();
-        let reachable = entered_from(&program, vec![self.main], &addressed);
-        if let Some(why) = unsupported(&program, &reachable) {
-            return open(&why);
-        }
+        let (program, reachable) = match explored(&self.program.linked.program, self.main) {
+            Ok(explored) => explored,
+            Err(why) => return open(&why),
+        };
         let objectives = Objectives::new(&program, &self.goals);
         let spec = InputSpec::new(&program, settings(MAIN));
         let waiting = board.clone();
@@ -194,31 +189,46 @@ impl Objectives {
             if !is_named || body.source.is_copied(*call) {
                 continue;
             }
-            let of_function = functions.entry(*func).or_insert_with(|| FunctionObjectives {
-                function: *func,
-                exprs: body.exprs.clone(),
-                labels: Arena::new(),
-                criteria: IndexMap::new(),
-                sequences: Arena::new(),
-                hypers: Arena::new(),
-                hyper_criteria: IndexMap::new(),
-            });
-            let label = of_function.labels.push(Label {
-                site: Site::Stmt(*call),
-                pred: Pred::Const(true),
-                text: "an error".into(),
-                place: Place { file: "".into(), line: 0, column: 0 },
-                key: LabelKey(goal.to_string()),
-            });
+            let of_function = functions
+                .entry(*func)
+                .or_insert_with(|| FunctionObjectives::none(*func, body.exprs.clone()));
+            let key = LabelKey(goal.to_string());
+            let label = of_function.labels.push(error_label(*call, Pred::Const(true), key));
             goals.insert(LabelRef { func: *func, label }, *goal);
         }
         Self { functions: functions.into_values().collect(), goals }
     }
 }
 
+/// The label of an error at a call.
+pub(crate) fn error_label(call: StmtId, pred: Pred, key: LabelKey) -> Label {
+    Label {
+        site: Site::Stmt(call),
+        pred,
+        text: "an error".into(),
+        place: Place { file: "".into(), line: 0, column: 0 },
+        key,
+    }
+}
+
+/// A program as it is explored, and the functions that its runs may enter; or why it is not.
+pub(super) fn explored(
+    program: &Program,
+    main: FuncId,
+) -> Result<(Program, BTreeSet<FuncId>), String> {
+    let mut program = program.clone();
+    drop_bodies(&mut program);
+    lydian_inputs::prepare(&mut program);
+    let reachable = called_from(&program, main);
+    match unsupported(&program, &reachable) {
+        Some(why) => Err(why),
+        None => Ok((program, reachable)),
+    }
+}
+
 /// Leaves functions of the library without a body that are errors or have models: runs end at the former,
 /// and the latter are followed by their models. An error function of the program may return.
-pub(super) fn drop_bodies(program: &mut Program) {
+fn drop_bodies(program: &mut Program) {
     let Program { functions, types, .. } = program;
     for (_, function) in functions.iter_mut() {
         let is_modelled = || model_of(types, &function.name, function.ty).is_some();
@@ -259,7 +269,7 @@ pub(super) fn config(pause: Pause) -> Config {
 }
 
 /// Why a program is not explored.
-pub(super) fn unsupported(program: &Program, reachable: &BTreeSet<FuncId>) -> Option<String> {
+fn unsupported(program: &Program, reachable: &BTreeSet<FuncId>) -> Option<String> {
     if !program.startup.is_empty() {
         return Some("code that runs before `main` is not explored".to_owned());
     }

@@ -14,9 +14,7 @@ use lydian_base::{Budget, CancelToken, Place};
 use lydian_ir::{FuncId, Overflow};
 use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_prove::Semantics;
-use lydian_prove::encode::{
-    EncodeLimits, EncodeRequest, Encoded, Goals, Rules, UninitialisedRead, encode,
-};
+use lydian_prove::encode::{Encoded, Goals};
 use lydian_prove::engines::Recursive;
 use lydian_prove::system::GoalId;
 use lydian_smt::{Limits, TermPool, standard_chain};
@@ -25,7 +23,7 @@ use serde::Serialize;
 use super::answers::{AnswerReader, ProvedText};
 use super::board::Board;
 use super::native_tests::{NativeTest, program_text};
-use super::search::{CHECK_TIME, Search, alternates, chain};
+use super::search::{CHECK_TIME, Search, alternates, chain, encode_whole};
 use super::undefined;
 use super::verdicts::{ErrorAnswer, InputValue, Provers};
 use crate::error::Error;
@@ -184,7 +182,7 @@ impl ObjectiveProofs {
         });
         Ok(Self {
             objectives: objectives.collect(),
-            surroundings: loaded.surroundings(),
+            surroundings: loaded.project.surroundings().to_vec(),
             inexact: encoded.system.inexact.clone(),
             encoding_seconds,
             proving_seconds,
@@ -250,34 +248,20 @@ impl Subject {
         }
     }
 
-    fn surroundings(&self) -> Vec<String> {
-        let whole = self.project.whole.iter();
-        whole.flat_map(|whole| whole.surroundings.clone()).collect()
-    }
-
     fn encoded(
         &self,
         pool: &mut TermPool,
         asked: &AskedObjectives<'_>,
         limits: &Limits,
     ) -> Result<Encoded, Error> {
-        let request = EncodeRequest {
-            program: &self.project.program,
-            entry: self.entry,
-            whole: true,
-            goals: Goals {
-                errors: false,
-                labels: &self.objectives,
-                sequences: &self.objectives,
-                choice: Some(&asked.choice),
-            },
-            semantics: Semantics { overflow: Overflow::Wrap, short_circuit: asked.short_circuit },
-            rules: Rules { uninitialised: UninitialisedRead::AnyValue, allocation_succeeds: true },
-            limits: EncodeLimits::default(),
-            time: Some(limits),
+        let goals = Goals {
+            errors: false,
+            labels: &self.objectives,
+            sequences: &self.objectives,
+            choice: Some(&asked.choice),
         };
-        let encoded = encode(pool, &request);
-        encoded.map_err(|error| Error::source("encoding", error.to_string()))
+        let semantics = Semantics { overflow: Overflow::Wrap, short_circuit: asked.short_circuit };
+        encode_whole(pool, (&self.project.program, self.entry), goals, (semantics, limits))
     }
 
     fn proof(

@@ -7,7 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lydian_base::CancelToken;
-use lydian_prove::encode::Encoded;
+use lydian_ir::{FuncId, Program};
+use lydian_prove::Semantics;
+use lydian_prove::encode::{
+    EncodeLimits, EncodeRequest, Encoded, Goals, Rules, UninitialisedRead, encode,
+};
 use lydian_prove::engines::{
     Companion, Contracts, Decided, Decision, Recursive, Schedule, Verdict, decide_recursive,
 };
@@ -16,6 +20,7 @@ use lydian_smt::{ChainConfig, Limits, Solver, TermPool, Z3Use};
 
 use super::board::Board;
 use super::verdicts::Provers;
+use crate::error::Error;
 use crate::generation::workers;
 
 /// The time of each question that checks an argument.
@@ -43,6 +48,27 @@ fn take(decided: &mut Decided, found: Decided) {
             *known = new;
         }
     }
+}
+
+/// Encodes a program from its beginning, by the rules of verification tasks.
+pub(super) fn encode_whole(
+    pool: &mut TermPool,
+    (program, entry): (&Program, FuncId),
+    goals: Goals<'_>,
+    (semantics, limits): (Semantics, &Limits),
+) -> Result<Encoded, Error> {
+    let request = EncodeRequest {
+        program,
+        entry,
+        whole: true,
+        goals,
+        semantics,
+        rules: Rules { uninitialised: UninitialisedRead::AnyValue, allocation_succeeds: true },
+        limits: EncodeLimits::default(),
+        time: Some(limits),
+    };
+    let encoded = encode(pool, &request);
+    encoded.map_err(|error| Error::source("encoding", error.to_string()))
 }
 
 /// Whether the engines and the exploration have one thread together.
@@ -163,8 +189,7 @@ impl Search<'_> {
 
     /// Verdicts that say nothing.
     fn undecided(&self) -> Decided {
-        let why = "the engines were not asked".to_owned();
-        let of = |goal| Verdict { goal, decision: Decision::Unknown(why.clone()), engine: "none" };
+        let of = |goal| Verdict::unknown(goal, "the engines were not asked");
         let system = &self.encoded.system;
         Decided {
             verdicts: self.goals.iter().copied().map(of).collect(),

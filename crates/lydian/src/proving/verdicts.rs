@@ -75,7 +75,8 @@ pub struct Argument {
     pub exhaustive: bool,
     /// What holds whenever control is at a loop's head.
     pub invariants: Vec<PointInvariants>,
-    /// The argument of the exploration, as a sentence; the rest is empty then.
+    /// The argument of the exploration, or the word of an outside checker, as a sentence; there are no
+    /// invariants then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<String>,
 }

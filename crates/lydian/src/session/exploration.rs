@@ -186,8 +186,7 @@ impl Session<'_, '_> {
         let spec = &self.project.spec;
         let is_stated = |one: &Assumption| spec.states(&self.project.program, self.entry, one);
         let (stated, assumed): (Vec<_>, Vec<_>) = all.partition(is_stated);
-        let surroundings = self.project.whole.iter().flat_map(|whole| &whole.surroundings);
-        let preconditions = surroundings.chain(&summary.preconditions);
+        let preconditions = self.project.surroundings().iter().chain(&summary.preconditions);
         let preconditions = preconditions.chain(stated.iter().map(|stated| &stated.sentence));
         let preconditions: Vec<&str> = preconditions.map(String::as_str).collect();
         Evidence::Complete {

@@ -20,7 +20,7 @@ use lydian_objective::{Assumption, AssumptionKind, FunctionObjectives, UnitFlows
 use super::goals::Goal;
 use super::hyperlabel_coverage::HyperlabelCoverage;
 use super::proofs::implied_verdicts::CONJUNCTIONS;
-use super::state::{MeasuredTest, Session};
+use super::state::Session;
 use crate::error::Error;
 use crate::events::tell;
 use crate::measurement::test_runner::Patience;
@@ -54,7 +54,9 @@ struct Answers {
     /// The objectives of all functions.
     watched: Vec<FunctionObjectives>,
     flows: UnitFlows,
-    known: BTreeMap<String, Answer>,
+    /// The token with which the user stops the checker.
+    cancel: CancelToken,
+    known: BTreeMap<CheckedGoal, Answer>,
 }
 
 impl Session<'_, '_> {
@@ -69,7 +71,8 @@ impl Session<'_, '_> {
         };
         let watched = self.all.iter().chain(self.further).cloned().collect();
         let (flows, known) = (UnitFlows::default(), BTreeMap::new());
-        let mut answers = Answers { watched, flows, known };
+        let cancel = budget.cancel_token().clone();
+        let mut answers = Answers { watched, flows, cancel, known };
         let targets = self.targets;
         for (at, target) in targets.iter().enumerate() {
             let goals: Vec<Goal> = match asker.all {
@@ -92,11 +95,9 @@ impl Session<'_, '_> {
     }
 
     fn by_checker(&self, tool: &str, assumptions: Vec<Assumption>) -> Evidence {
-        let surroundings = self.project.whole.iter().flat_map(|whole| &whole.surroundings);
-        let surroundings: Vec<&str> = surroundings.map(String::as_str).collect();
         Evidence::Complete {
             method: format!("the outside checker {tool}"),
-            preconditions: surroundings.join("; "),
+            preconditions: self.project.surroundings().join("; "),
             assumptions,
             invariants: Vec::new(),
         }
@@ -152,8 +153,7 @@ impl Session<'_, '_> {
         answers: &mut Answers,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
     ) -> Result<Answer, Error> {
-        let key = format!("{part:?}");
-        if let Some(known) = answers.known.get(&key) {
+        if let Some(known) = answers.known.get(&part) {
             return Ok(known.clone());
         }
         let dialect = asker.checker.dialect();
@@ -161,13 +161,12 @@ impl Session<'_, '_> {
         {
             Ok(question) => question,
             Err(why) => {
-                log::info!("{key} cannot be asked: {why}");
-                answers.known.insert(key, None);
+                log::info!("{part:?} cannot be asked: {why}");
+                answers.known.insert(part, None);
                 return Ok(None);
             }
         };
-        let cancel = CancelToken::new();
-        let report = asker.checker.ask(&question, &cancel)?;
+        let report = asker.checker.ask(&question, &answers.cancel)?;
         let answer = match report.answer {
             CheckerAnswer::Reachable(inputs) => {
                 let externals = inputs.iter().map(external).collect();
@@ -191,7 +190,7 @@ impl Session<'_, '_> {
                 None
             }
         };
-        answers.known.insert(key, answer.clone());
+        answers.known.insert(part, answer.clone());
         Ok(answer)
     }
 
@@ -202,11 +201,8 @@ impl Session<'_, '_> {
         hyper_coverage: &mut HyperlabelCoverage<'_>,
     ) -> Result<(), Error> {
         let Ok(measured) = self.runner.measure_with(&test, Patience::Usual)? else { return Ok(()) };
-        let covered = self.covered_by(&measured);
-        let completes = self.completed_by(&test, &measured, hyper_coverage);
         self.recorded.keep(&test, &measured);
-        let (unconfirmed, uncounted) = (None, Vec::new());
-        let found = MeasuredTest { test, covered, completes, unconfirmed, uncounted };
+        let found = self.measured_test(test, &measured, hyper_coverage);
         self.record_tests(vec![found])
     }
 }

@@ -14,19 +14,19 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::Arena;
-use lydian_ir::FuncId;
+use lydian_ir::{ExprArena, FuncId};
 use lydian_objective::hyper::{Atom, Passage, Sequence};
 use lydian_objective::{Criterion, FunctionObjectives, LabelEntry, LabelId, SequenceId};
 
 use crate::plan::Plan;
-use crate::rewrite::{Purpose, RewriteRequest, RewrittenUnits, nothing_of, rewrite_units};
+use crate::rewrite::{Purpose, RewriteRequest, RewrittenUnits, rewrite_units};
 
 /// The function that is called where the objective is covered. The caller of [`checked_units`] defines
 /// it: `int lydian_goal(void);`.
 pub const GOAL_FUNCTION: &str = "lydian_goal";
 
 /// The objective that a program is made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CheckedGoal {
     /// A label of a function.
     Label(FuncId, LabelId),
@@ -138,7 +138,8 @@ fn with_sequence<'o>(
     }
     for function in obliged(&sequence) {
         if found.iter().all(|one| one.function != function) {
-            found.push(of(function).map_or_else(|| nothing_of(function), without_objectives));
+            let nothing = || FunctionObjectives::none(function, ExprArena::default());
+            found.push(of(function).map_or_else(nothing, without_objectives));
         }
     }
     found[0].sequences.push(sequence);
@@ -156,7 +157,7 @@ fn obliged(sequence: &Sequence) -> BTreeSet<FuncId> {
 
 /// A function without objectives, with the expressions that predicates may have.
 fn without_objectives(known: &FunctionObjectives) -> FunctionObjectives {
-    FunctionObjectives { exprs: known.exprs.clone(), ..nothing_of(known.function) }
+    FunctionObjectives::none(known.function, known.exprs.clone())
 }
 
 /// Why the text does not say when the objective is covered.

@@ -186,11 +186,6 @@ impl<'s> Samples<'s> {
         self.keep_up_to(point, state, MOST_STATES);
     }
 
-    /// Keeps a state of a point that is far from the entry, if it is new.
-    pub(crate) fn keep_deep(&mut self, point: PointId, state: &State) {
-        self.keep_up_to(point, state, MOST_STATES + MOST_DEEP_STATES);
-    }
-
     fn keep_up_to(&mut self, point: PointId, state: &State, most: usize) {
         let at = point.index();
         if self.states[at].len() < most && self.seen[at].insert(fingerprint(state)) {
@@ -200,16 +195,34 @@ impl<'s> Samples<'s> {
 
     /// Keeps the states of a run that another engine found, from the inputs of its steps.
     pub(crate) fn keep_run(&mut self, pool: &TermPool, steps: &[Step]) {
-        let symbols: Vec<Term> = self.system.symbols().collect();
+        self.keep_states(pool, (self.system, steps), MOST_STATES);
+    }
+
+    /// The same for a run far from the entry, in a system with more transitions.
+    pub(crate) fn keep_deep_run(&mut self, pool: &TermPool, run: (&System, &[Step])) {
+        self.keep_states(pool, run, MOST_STATES + MOST_DEEP_STATES);
+    }
+
+    fn keep_states(&mut self, pool: &TermPool, (system, steps): (&System, &[Step]), most: usize) {
+        let symbols: Vec<Term> = system.symbols().collect();
         let mut state: State = Vec::new();
         for step in steps {
             let Choice::Transition(index) = step.choice else { continue };
-            let Some(transition) = self.system.transitions.get(index) else { continue };
+            let Some(transition) = system.transitions.get(index) else { continue };
             let values = step.values.with(symbols.iter().copied().zip(state.iter().cloned()));
             let next = transition.next.iter();
             state = next.map(|term| self.evaluator.eval(pool, &values, *term)).collect();
-            self.keep(transition.to, &state);
+            self.keep_up_to(transition.to, &state, most);
         }
+    }
+
+    /// The states of a point as values of the system's variables.
+    pub(crate) fn models(&self, point: PointId) -> Vec<Model> {
+        let symbols: Vec<Term> = self.system.symbols().collect();
+        let model = |state: &State| {
+            Model::from_values(symbols.iter().copied().zip(state.clone()).collect())
+        };
+        self.of(point).iter().map(model).collect()
     }
 }
 

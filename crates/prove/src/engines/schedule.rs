@@ -110,7 +110,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// That of no engine, for a reason.
-    fn unknown(goal: GoalId, why: &str) -> Self {
+    pub fn unknown(goal: GoalId, why: &str) -> Self {
         Self { goal, decision: Decision::Unknown(why.to_owned()), engine: "none" }
     }
 

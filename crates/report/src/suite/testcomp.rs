@@ -149,8 +149,8 @@ fn test_case(program: &Program, test: &Test) -> Result<String, String> {
     Ok(text + "</testcase>\n")
 }
 
-/// Seconds since 1970 as a date and time in UTC.
-fn iso_time(seconds: u64) -> String {
+/// Seconds since 1970 as a date and time in UTC, as ISO 8601 has them.
+pub fn iso_time(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Days are counted from the first of March of the year 0, so that leap days come last.
     let days = days + 719_468;
@@ -221,6 +221,9 @@ mod tests {
     #[test]
     fn a_time_is_written_as_a_date() {
         assert_eq!(iso_time(0), "1970-01-01T00:00:00Z");
+        assert_eq!(iso_time(951_782_399), "2000-02-28T23:59:59Z");
+        assert_eq!(iso_time(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(iso_time(4_102_444_800), "2100-01-01T00:00:00Z");
         assert_eq!(iso_time(951_827_696), "2000-02-29T12:34:56Z");
         assert_eq!(iso_time(1_735_689_599), "2024-12-31T23:59:59Z");
     }

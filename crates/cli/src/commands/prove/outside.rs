@@ -84,8 +84,7 @@ impl OutsideAnswers {
             for (unit, text) in error.question.iter().enumerate() {
                 files::file(&place.join(format!("unit-{unit}.i")), text)?;
             }
-            let json = serde_json::to_string_pretty(error).expect("answers are valid JSON");
-            files::file(&place.join("answers.json"), &(json + "\n"))?;
+            output::json(&place.join("answers.json"), error)?;
             files::file(&place.join("README"), &format!("{sentence}\n"))?;
         }
         Ok(())

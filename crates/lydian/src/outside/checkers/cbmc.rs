@@ -23,7 +23,7 @@ const FIRST_BOUND: u32 = 2;
 const GROWTH: u32 = 4;
 /// The greatest bound that is tried.
 const GREATEST_BOUND: u32 = 1 << 20;
-/// The property of the goal: the first assertion of the function.
+/// The property of the goal: the first assertion of `lydian_native::GOAL_FUNCTION`.
 const PROPERTY: &str = "lydian_goal.assertion.1";
 /// The first version with other defaults.
 const NEW_DEFAULTS: u32 = 6;

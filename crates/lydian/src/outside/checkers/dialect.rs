@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use lydian_ir::beginnings::Beginning;
 use lydian_ir::libc::gives_inputs;
 use lydian_ir::{CType, CTypeId, Function, Program, Target};
+use lydian_native::GOAL_FUNCTION;
 
 use crate::error::Error;
 
@@ -198,17 +199,17 @@ struct Writer<'w> {
 impl Writer<'_> {
     fn definitions(&self, question: &mut QuestionText) -> String {
         let mut text = String::from("\n# 1 \"<lydian>\"\n");
-        text.push_str(match self.dialect {
-            Dialect::Cbmc => {
-                "int lydian_goal(void) { __CPROVER_assert(0, \"lydian_goal\"); __CPROVER_assume(0); \
-                 return 1; }\n"
-            }
-            Dialect::VerificationTask => {
+        text.push_str(&match self.dialect {
+            Dialect::Cbmc => format!(
+                "int {GOAL_FUNCTION}(void) {{ __CPROVER_assert(0, \"{GOAL_FUNCTION}\"); \
+                 __CPROVER_assume(0); return 1; }}\n"
+            ),
+            Dialect::VerificationTask => format!(
                 "void abort(void);\n\
                  extern void __assert_fail(const char *, const char *, unsigned int, const char *);\n\
-                 void reach_error(void) { __assert_fail(\"0\", \"lydian\", 1, \"reach_error\"); }\n\
-                 int lydian_goal(void) { reach_error(); return 1; }\n"
-            }
+                 void reach_error(void) {{ __assert_fail(\"0\", \"lydian\", 1, \"reach_error\"); }}\n\
+                 int {GOAL_FUNCTION}(void) {{ reach_error(); return 1; }}\n"
+            ),
         });
         text.push_str(
             "int lydian_readable(const void *address, unsigned long bytes) \

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use lydian_base::CancelToken;
+use lydian_base::cache::locate;
 
 use super::dialect::Dialect;
 use super::process::{self, Limits};
@@ -155,15 +156,12 @@ impl Checker {
     /// The program's file.
     pub(super) fn find(&self) -> Result<PathBuf, Error> {
         let program = self.program();
-        let found = match program.components().count() {
-            0 | 1 => {
-                let path = env::var_os("PATH").unwrap_or_default();
-                let mut places = env::split_paths(&path).map(|folder| folder.join(program));
-                places.find(|place| place.is_file())
-            }
-            // The tool runs in a folder of its own.
-            _ => program.canonicalize().ok().filter(|place| place.is_file()),
-        };
+        let found =
+            locate(program.as_os_str()).and_then(|place| match program.components().count() {
+                1 => Some(place),
+                // The tool runs in a folder of its own.
+                _ => place.canonicalize().ok().filter(|place| place.is_file()),
+            });
         found.ok_or_else(|| {
             let message = format!("there is no program `{}`", program.display());
             let error = Error::environment("checker", message);

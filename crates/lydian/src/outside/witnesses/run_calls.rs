@@ -2,11 +2,10 @@
 
 use lydian_ir::interp::{Observer, Options, View, run};
 use lydian_ir::libc::gives_inputs;
-use lydian_ir::test::Test;
 use lydian_ir::{Callee, FuncId, Program, Stmt, StmtId};
 
 use crate::project::linked::LinkedProgram;
-use crate::proving::{InputValue, external, zero_arguments};
+use crate::proving::{InputValue, run_of};
 
 /// The most statements of such a run.
 const MOST_STEPS: u64 = 20_000_000;
@@ -18,10 +17,7 @@ pub(super) fn calls(
     inputs: &[InputValue],
 ) -> Vec<Option<(FuncId, StmtId)>> {
     let program = &linked.linked.program;
-    let test = Test {
-        externals: inputs.iter().map(external).collect(),
-        ..Test::calling(&program.functions[main].name, zero_arguments(program, main))
-    };
+    let test = run_of(program, main, inputs);
     let mut watch = Calls { program, all: Vec::new() };
     let options = Options { max_steps: MOST_STEPS, ..Options::default() };
     let _ = run(program, &test, &options, &mut watch);

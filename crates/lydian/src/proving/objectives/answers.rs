@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use lydian_ir::test::Test;
 use lydian_prove::engines::{self, Certificate, Decision, Trace, Verdict};
 use lydian_prove::system::GoalId;
 
-use super::super::answers::{AnswerReader, arguments, external, reconciled};
+use super::super::answers::{AnswerReader, reconciled, run_of};
 use super::super::board::Board;
 use super::super::verdicts::{Argument, ErrorAnswer, InputValue};
 use super::asked::{AskedObjectives, Conjunctions};
@@ -84,11 +83,7 @@ impl<'v> Confirmation<'_, '_, 'v> {
             let program = self.reader.text.program;
             let judge = judge.get_or_insert_with(|| CoverageJudge::new(program, asked));
             let inputs = self.reader.inputs(verdict, trace);
-            let entry = program.functions[self.reader.main].name.clone();
-            let test = Test {
-                externals: inputs.iter().map(external).collect(),
-                ..Test::calling(&entry, arguments(program, self.reader.main))
-            };
+            let test = run_of(program, self.reader.main, &inputs);
             let refusal = match judge.covered(&test, &[number], FEW_STEPS) {
                 Ok(covered) => {
                     for one in &covered {

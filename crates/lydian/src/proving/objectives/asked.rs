@@ -49,6 +49,10 @@ pub(super) struct AskedObjectives<'a> {
     of_sequences: BTreeMap<(usize, SequenceId), usize>,
     /// The labels and sequences that they are made of.
     pub(super) choice: GoalChoice,
+    /// Whether tests have to be judged for labels: as objectives, or as parts of hyperlabels.
+    pub(super) needs_labels: bool,
+    /// Whether one run that covers a single goal covers any of the objectives.
+    pub(super) are_simple: bool,
 }
 
 impl<'a> AskedObjectives<'a> {
@@ -66,6 +70,8 @@ impl<'a> AskedObjectives<'a> {
             entries: Vec::new(),
             of_sequences: BTreeMap::new(),
             choice: GoalChoice::default(),
+            needs_labels: false,
+            are_simple: true,
         };
         for (at, of) in functions[..own].iter().enumerate() {
             for (criterion, entries) in &of.criteria {
@@ -88,6 +94,9 @@ impl<'a> AskedObjectives<'a> {
         let number = *self.numbers.entry(objective).or_insert(next);
         if number == next {
             self.all.push(objective);
+            let is_simple = self.is_simple(number);
+            self.are_simple &= is_simple;
+            self.needs_labels |= !is_simple || matches!(objective, Objective::Label(..));
             self.choose(objective);
             if let Objective::Hyper(at, hyper) = objective
                 && let Hyper::Sequence(sequence) = self.functions[at].hypers[hyper].hyper
@@ -198,18 +207,12 @@ impl<'a> AskedObjectives<'a> {
     /// The variable that a sequence is about; empty if it is about none.
     fn variable(&self, function: FuncId, sequence: SequenceId) -> &'a str {
         let functions = self.functions;
-        let of = functions.iter().find(|of| of.function == function);
+        let of = self.position(function).map(|at| &functions[at]);
         let passage = of.and_then(|of| of.sequences[sequence].passages.first());
         match passage.map(Passage::otherwise) {
             Some(Passage::Clear(of)) => &of.variable,
             _ => "",
         }
-    }
-
-    /// Whether tests have to be judged for labels: as objectives, or as parts of hyperlabels.
-    pub(super) fn needs_labels(&self) -> bool {
-        (0..self.count())
-            .any(|one| !matches!(self.all[one], Objective::Hyper(..)) || !self.is_simple(one))
     }
 
     /// Whether one run that covers a single goal covers the objective.

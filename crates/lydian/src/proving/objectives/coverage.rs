@@ -85,7 +85,7 @@ impl<'a> CoverageJudge<'a> {
                 found.extend(self.asked.of_sequence((at, sequence)));
             }
         }
-        if self.asked.needs_labels() {
+        if self.asked.needs_labels {
             ended = Some(self.take_labels(test, &options, &mut found).map_err(misfit)?);
         }
         let hypers = self.consolidation.update(&self.records);

@@ -5,20 +5,17 @@ use std::sync::Arc;
 use lydian_base::Budget;
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
-use lydian_objective::hyper::{Formula, Passage};
 use lydian_objective::{FunctionObjectives, Hyper, Site};
-use lydian_prove::call_graph::entered_from;
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::{Config, Event, FoundTest, Pause, Summary, Task, Unreached, Workers};
 
 use super::super::answers::ProvedText;
 use super::super::board::{Board, Finding, Party};
-use super::super::exploration::{
-    assumption, conclusion, config, drop_bodies, inputs, settings, unsupported,
-};
+use super::super::exploration::{assumption, conclusion, config, explored, inputs, settings};
 use super::super::verdicts::EXPLORATION;
 use super::asked::{AskedObjectives, Objective};
 use super::coverage::CoverageJudge;
+use super::monitor::is_plain;
 
 /// The most steps of a run that confirms a test.
 const MOST_STEPS: u64 = 1 << 20;
@@ -38,14 +35,10 @@ impl ObjectiveExploration<'_> {
     /// gets what is found.
     pub(super) fn run(&self, board: &Arc<Board<usize>>, budget: &Budget) {
         let _party = Party(board);
-        let mut program = self.text.program.clone();
-        drop_bodies(&mut program);
-        lydian_inputs::prepare(&mut program);
-        let addressed = program.addressed_functions().into_iter().collect();
-        let reachable = entered_from(&program, vec![self.entry], &addressed);
-        if let Some(why) = unsupported(&program, &reachable) {
-            return self.open(board, &why);
-        }
+        let (program, reachable) = match explored(self.text.program, self.entry) {
+            Ok(explored) => explored,
+            Err(why) => return self.open(board, &why),
+        };
         let spec = InputSpec::new(&program, settings(&program.functions[self.entry].name));
         let waiting = board.clone();
         let config = Config {
@@ -97,16 +90,16 @@ impl ObjectiveExploration<'_> {
     ) {
         let claimed = self.claims(found);
         let is_new = claimed.iter().any(|one| !board.decides(*one));
-        if !is_new && (0..self.asked.count()).all(|one| self.asked.is_simple(one)) {
+        if !is_new && self.asked.are_simple {
             return;
         }
         // Many tests come when the time is over.
         let most = if budget.exceeded().is_some() { FEW_STEPS } else { MOST_STEPS };
         match judge.covered(&found.test, &claimed, most) {
             Ok(covered) => {
+                let inputs = inputs(self.text.program, &found.test);
                 for objective in &covered {
-                    let inputs = inputs(self.text.program, &found.test);
-                    board.note(*objective, Finding::Reached(inputs, EXPLORATION));
+                    board.note(*objective, Finding::Reached(inputs.clone(), EXPLORATION));
                 }
                 let missed = claimed.into_iter().filter(|one| !covered.contains(one));
                 let why = "a run that was found is none of the program's: the interpreter does not \
@@ -162,14 +155,5 @@ fn may_match_states(of: &FunctionObjectives) -> bool {
         is_constant
     });
     let hypers = of.hypers.values().all(|hyper| matches!(hyper.hyper, Hyper::Sequence(_)));
-    let sequences = of.sequences.values().all(|sequence| {
-        let are_places = |passage: &Passage| match passage {
-            Passage::Free | Passage::Clear(_) => true,
-            Passage::Obliged(duties) => duties.iter().all(|duty| duty.holds == Formula::Number(0)),
-            Passage::Adjacent | Passage::Cell(_) | Passage::By(..) => false,
-        };
-        sequence.atoms.iter().all(|atom| atom.bindings.is_empty())
-            && sequence.passages.iter().all(are_places)
-    });
-    labels && hypers && sequences
+    labels && hypers && of.sequences.values().all(is_plain)
 }

@@ -143,7 +143,7 @@ impl<'a> SequenceMonitor<'a> {
 }
 
 /// Whether a sequence has no values, and passages that certain places end.
-fn is_plain(sequence: &Sequence) -> bool {
+pub(super) fn is_plain(sequence: &Sequence) -> bool {
     let is_place = |passage: &Passage| match passage {
         Passage::Free | Passage::Clear(_) => true,
         Passage::Obliged(duties) => duties.iter().all(|duty| duty.holds == Formula::Number(0)),

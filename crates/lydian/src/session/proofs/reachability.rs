@@ -218,9 +218,7 @@ impl Session<'_, '_> {
 
     /// The evidence that no run reaches a goal, by its invariants.
     fn argument(&self) -> impl Fn(Vec<String>) -> Evidence {
-        let surroundings = self.project.whole.iter().flat_map(|whole| &whole.surroundings);
-        let surroundings: Vec<&str> = surroundings.map(String::as_str).collect();
-        let preconditions = surroundings.join("; ");
+        let preconditions = self.project.surroundings().join("; ");
         let assumed = self.calls_what_is_undefined().then(nothing_kept);
         move |invariants| Evidence::Complete {
             method: Evidence::ALL_RUNS.to_owned(),

@@ -1,14 +1,14 @@
 //! The search for runs with jumps.
 
 use lydian_base::EntityId as _;
-use lydian_smt::{Answer, Evaluator, Model, Term, TermPool, Value};
+use lydian_smt::Answer;
 
 use crate::engines::acceleration::Acceleration;
 use crate::engines::queries::Queries;
 use crate::engines::sampling::Samples;
-use crate::engines::trace::{Choice, Course, Step};
+use crate::engines::trace::Course;
 use crate::engines::unrolling::Unrolling;
-use crate::system::{GoalId, PointId};
+use crate::system::GoalId;
 
 /// An unrolling of a system with jumps.
 pub(crate) struct JumpSearch<'s> {
@@ -61,7 +61,7 @@ impl<'s> JumpSearch<'s> {
             self.unrolling.extend(queries.pool);
             for model in self.unrolling.prune(queries) {
                 if let Some((steps, _)) = self.unrolling.steps(queries.pool, &model, depth + 1) {
-                    self.keep_states(queries.pool, &steps, samples);
+                    samples.keep_deep_run(queries.pool, (&self.acceleration.system, &steps));
                 }
             }
         }
@@ -76,35 +76,6 @@ impl<'s> JumpSearch<'s> {
         let course = self.unrolling.course(queries.pool, &model, depth, goal)?;
         self.acceleration.in_turns(queries.pool, &course)
     }
-
-    /// Keeps the states along the steps of a run.
-    fn keep_states(&self, pool: &TermPool, steps: &[Step], samples: &mut Samples<'_>) {
-        for (point, state) in states(pool, self.acceleration, steps) {
-            samples.keep_deep(point, &state);
-        }
-    }
-}
-
-/// The states along the steps of a run, with their points.
-fn states(
-    pool: &TermPool,
-    acceleration: &Acceleration,
-    steps: &[Step],
-) -> Vec<(PointId, Vec<Value>)> {
-    let system = &acceleration.system;
-    let symbols: Vec<Term> = system.symbols().collect();
-    let mut evaluator = Evaluator::new();
-    let mut found: Vec<(PointId, Vec<Value>)> = Vec::new();
-    for step in steps {
-        let Choice::Transition(index) = step.choice else { break };
-        let transition = &system.transitions[index];
-        let before = found.last().map_or(&[][..], |(_, state)| state);
-        let values: Model = step.values.with(symbols.iter().copied().zip(before.iter().cloned()));
-        let next = transition.next.iter();
-        let state = next.map(|term| evaluator.eval(pool, &values, *term)).collect();
-        found.push((transition.to, state));
-    }
-    found
 }
 
 #[cfg(test)]

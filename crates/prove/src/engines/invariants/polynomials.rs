@@ -7,7 +7,7 @@
 //! products.
 
 use lydian_base::EntityId as _;
-use lydian_smt::{Answer, BinOp, Evaluator, Model, Node, Sort, Term, TermPool};
+use lydian_smt::{BinOp, Evaluator, Model, Node, Sort, Term, TermPool};
 use rustc_hash::FxHashMap;
 
 use crate::engines::invariants::templates::{Found, atoms};
@@ -33,7 +33,7 @@ pub(crate) fn polynomials(
     for point in system.points.ids().filter(|point| *point != system.entry) {
         let at = point.index();
         let new = named.iter().copied().filter(|formula| !known[at].contains(formula));
-        candidates[at] = satisfied(queries.pool, system, samples.of(point), new.collect());
+        candidates[at] = satisfied(queries.pool, &samples.models(point), new.collect());
         candidates[at].truncate(MOST_CANDIDATES);
     }
     if candidates.iter().all(Vec::is_empty) {
@@ -46,11 +46,7 @@ pub(crate) fn polynomials(
         let claims = candidates[transition.to.index()].clone();
         let premises = both(known, &candidates, transition.from);
         let mut queries = queries.at_most(SINGLE);
-        let mut kept = claims.clone();
-        kept.retain(|claim| {
-            let answer = consecution.violate(&mut queries, index, &premises, &[*claim]);
-            matches!(answer, Answer::Unsat { .. })
-        });
+        let kept = consecution.kept_alone(&mut queries, index, &premises, &claims);
         let is_less = kept.len() < claims.len();
         candidates[transition.to.index()] = kept;
         is_less
@@ -96,16 +92,10 @@ fn definitions(pool: &mut TermPool, system: &System, transition: &Transition) ->
 }
 
 /// The formulas that all of some states satisfy.
-fn satisfied(
-    pool: &TermPool,
-    system: &System,
-    states: &[Vec<lydian_smt::Value>],
-    mut formulas: Vec<Term>,
-) -> Vec<Term> {
+fn satisfied(pool: &TermPool, states: &[Model], mut formulas: Vec<Term>) -> Vec<Term> {
     let mut evaluator = Evaluator::new();
     for state in states {
-        let model = Model::from_values(system.symbols().zip(state.iter().cloned()).collect());
-        formulas.retain(|formula| evaluator.holds(pool, &model, *formula));
+        formulas.retain(|formula| evaluator.holds(pool, state, *formula));
     }
     formulas
 }

@@ -101,10 +101,7 @@ impl<'a> Forms<'a> {
         point: PointId,
     ) -> Self {
         let symbols: Vec<Term> = system.symbols().collect();
-        let model = |state: &Vec<lydian_smt::Value>| {
-            Model::from_values(symbols.iter().copied().zip(state.iter().cloned()).collect())
-        };
-        let models = samples.of(point).iter().map(model).collect();
+        let models = samples.models(point);
         let is_flag = |term: &Term| matches!(pool.sort(*term), Sort::Bool | Sort::BitVec(1));
         let flags = symbols.iter().copied().filter(is_flag).collect();
         let seen = [pool.tt(), pool.ff()].into_iter().collect();
@@ -231,12 +228,8 @@ impl<'a> Forms<'a> {
                 }
                 let modulus = self.pool.bv(width, modulus);
                 let remainder = self.pool.urem(word, modulus);
-                let mut seen = FxHashSet::default();
-                for model in &self.models {
-                    seen.insert(self.evaluator.eval_u64(self.pool, model, remainder));
-                }
-                if let (1, Some(value)) = (seen.len(), seen.iter().next()) {
-                    let value = self.pool.bv(width, *value);
+                if let [value] = self.values(remainder)[..] {
+                    let value = self.pool.bv(width, value);
                     let formula = self.pool.eq(remainder, value);
                     self.propose(formula);
                 }
@@ -269,11 +262,8 @@ impl<'a> Forms<'a> {
         let case = self.pool.eq(divisor, number);
         // By zero it is the word itself.
         let remainder = self.pool.urem(word, number);
-        let models = self.models.iter();
-        let seen = models.filter(|model| self.evaluator.holds(self.pool, model, case));
-        let seen: Vec<Model> = seen.take(1).cloned().collect();
-        let rest =
-            seen.first().map_or(0, |model| self.evaluator.eval_u64(self.pool, model, remainder));
+        let first = self.models.iter().find(|model| self.evaluator.holds(self.pool, model, case));
+        let rest = first.map_or(0, |model| self.evaluator.eval_u64(self.pool, model, remainder));
         let rest = self.pool.bv(width, rest);
         let equal = self.pool.eq(remainder, rest);
         let formula = self.pool.implies(case, equal);
@@ -305,17 +295,12 @@ impl<'a> Forms<'a> {
     fn flag_values(&mut self) -> Vec<Term> {
         let mut conditions = Vec::new();
         for symbol in self.flags.clone().into_iter().chain(self.words.iter().copied()) {
-            let mut values = FxHashSet::default();
-            for model in &self.models {
-                values.insert(self.evaluator.eval_u64(self.pool, model, symbol));
-            }
+            let values = self.values(symbol);
             let is_flag = (2..=MOST_FLAG_VALUES).contains(&values.len())
                 && self.models.len() >= 2 * values.len();
             if !is_flag {
                 continue;
             }
-            let mut values: Vec<u64> = values.into_iter().collect();
-            values.sort_unstable();
             for value in values {
                 let condition = match self.pool.sort(symbol) {
                     Sort::Bool if value == 0 => self.pool.not(symbol),

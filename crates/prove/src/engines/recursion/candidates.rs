@@ -58,10 +58,10 @@ pub(crate) fn candidates(
         let (Some(enter), Some(exit)) = (call.enter, call.exit) else { continue };
         if done.insert(exit) {
             let atoms = atoms(pool, recursive, call);
-            let mut search = Search::new(pool, recursive, walks, exit, forms);
+            let mut search = Search::new(pool, walks, exit, forms);
             search.contract(call, &atoms);
             found[exit.index()] = search.found;
-            let mut search = Search::new(pool, recursive, walks, enter, forms);
+            let mut search = Search::new(pool, walks, enter, forms);
             search.entry(call, &atoms);
             found[enter.index()] = search.found;
         }
@@ -97,20 +97,9 @@ struct Search<'p> {
 }
 
 impl<'p> Search<'p> {
-    fn new(
-        pool: &'p mut TermPool,
-        recursive: Recursive<'_>,
-        walks: &Walks<'_>,
-        point: PointId,
-        forms: Forms,
-    ) -> Self {
-        let symbols: Vec<Term> = recursive.system.symbols().collect();
-        let states = walks.samples.of(point).iter();
-        let states = states.map(|state| {
-            Model::from_values(symbols.iter().copied().zip(state.iter().cloned()).collect())
-        });
+    fn new(pool: &'p mut TermPool, walks: &Walks<'_>, point: PointId, forms: Forms) -> Self {
+        let states = walks.samples.models(point);
         let seen = [pool.tt(), pool.ff()].into_iter().collect();
-        let states = states.collect();
         Self { pool, states, evaluator: Evaluator::new(), forms, found: Vec::new(), seen }
     }
 
