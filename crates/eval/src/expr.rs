@@ -103,15 +103,23 @@ pub trait StateReader {
         let _ = (pool, values, equality);
         Ok(None)
     }
-    /// Whether the lowest `bits` bits of a pointer are zero wherever its object lies.
-    fn is_aligned(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> bool {
+    /// The lowest `bits` bits of a pointer, if they are the same wherever its object lies.
+    fn low_bits(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> Option<u64> {
         let _ = (pool, value, bits);
-        false
+        None
     }
     /// Notes that a value, which may be an address, is used as a number.
     fn as_number(&mut self, pool: &mut TermPool, value: Term) {
         let _ = (pool, value);
     }
+}
+
+/// Some of the lowest bits of a pointer, as a number.
+struct LowBits {
+    pointer: ExprId,
+    /// The type of the number.
+    ty: Type,
+    mask: u64,
 }
 
 /// Evaluates the expressions of one function.
@@ -193,10 +201,11 @@ impl<'a> Evaluation<'a> {
                 Ok(arith::unary(pool, *op, a, self.overflow, traps))
             }
             Expr::Binary(op, a, b) => {
-                if let Some((pointer, ty, bits)) = self.low_bits(*op, *a, *b, reader) {
-                    let value = self.eval(pool, pointer, reader, traps)?;
-                    if reader.is_aligned(pool, value, bits) {
-                        return Ok(constant(pool, ty, 0));
+                if let Some(low) = self.low_bits(*op, *a, *b, reader) {
+                    let value = self.eval(pool, low.pointer, reader, traps)?;
+                    let bits = u64::BITS - low.mask.leading_zeros();
+                    if let Some(known) = reader.low_bits(pool, value, bits) {
+                        return Ok(constant(pool, low.ty, u128::from(known & low.mask)));
                     }
                 }
                 let soft = op.is_float().then(|| self.soft_float(*a, reader)).flatten();
@@ -363,15 +372,14 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The pointer whose low bits an operator gives as a number (`(uintptr_t)p & 3`), the type of the
-    /// result, and the number of bits.
+    /// The low bits of a pointer, if an operator gives such a number (`(uintptr_t)p & 3`).
     fn low_bits<E: StateReader>(
         &self,
         op: BinOp,
         number: ExprId,
         mask: ExprId,
         reader: &E,
-    ) -> Option<(ExprId, Type, u32)> {
+    ) -> Option<LowBits> {
         let (ty, mask) = self.constant_of(mask)?;
         let low = match op {
             BinOp::And => mask,
@@ -389,7 +397,8 @@ impl<'a> Evaluation<'a> {
         };
         let is_pointer =
             type_of(self.exprs, pointer, |local| reader.local_type(local)) == Type::Ptr;
-        is_pointer.then_some((pointer, ty, u128::BITS - low.leading_zeros()))
+        let mask = u64::try_from(low).ok().filter(|_| is_pointer)?;
+        Some(LowBits { pointer, ty, mask })
     }
 
     /// The type and the bits of a constant, or of an operator on two constants.

@@ -531,6 +531,7 @@ fn add_objects(memory: &mut Memory, objects: &[Arc<LazyObject>]) -> bool {
         let (home, name) = (object.home, object.own.name.clone());
         let new = NewObject {
             size: ROOM,
+            alignment: 1,
             length: None,
             kind: ObjectKind::Lazy,
             read_only: false,

@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
-use crate::machine::inputs::pointer_uses::address_of;
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     AddressTarget, Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region,
@@ -22,6 +21,9 @@ use crate::machine::reports::bounds_monitor::objects_of;
 use crate::machine::reports::undetermined::text_at;
 use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::{Notes, State, VolatilePlace};
+
+/// The most of the lowest bits of an address that are looked at.
+const MOST_LOW_BITS: u32 = 12;
 
 /// The effects of a load besides its value.
 pub(crate) struct LoadEffects {
@@ -351,6 +353,36 @@ impl<N: Notes> StateView<'_, '_, N> {
         reads.note(pool, value, || text_at(context.program, state));
     }
 
+    /// The lowest bits of an address, if they are the same wherever its object lies: those of an
+    /// input pointer follow from its type, those of another object from its alignment.
+    fn low_bits_of(&self, pool: &mut TermPool, value: Term, bits: u32) -> Option<u64> {
+        let mask = (1 << bits) - 1;
+        if let Some(number) = pool.as_u64(value) {
+            let Some(_) = Region::of(number) else { return Some(number & mask) };
+            let object = self.state.memory.object(self.state.memory.object_near(number)?);
+            let distance = number.wrapping_sub(object.base);
+            let is_known =
+                distance <= object.size && object.alignment.is_multiple_of(mask + 1);
+            return is_known.then_some(distance & mask);
+        }
+        match pool.node(value) {
+            Node::Bin(BinOp::Add, a, b) => {
+                let sum = self
+                    .low_bits_of(pool, a, bits)?
+                    .wrapping_add(self.low_bits_of(pool, b, bits)?);
+                Some(sum & mask)
+            }
+            Node::Ite(_, then, otherwise) => {
+                let low = self.low_bits_of(pool, then, bits)?;
+                (self.low_bits_of(pool, otherwise, bits)? == low).then_some(low)
+            }
+            _ => {
+                let low = pool.extract(bits - 1, 0, value);
+                pool.as_u64(low)
+            }
+        }
+    }
+
     /// An address, or a number of its width, with the choice that the path has made.
     pub(crate) fn chosen(&self, pool: &mut TermPool, value: Term) -> Term {
         let mut value = value;
@@ -585,10 +617,8 @@ impl<N: Notes> StateReader for StateView<'_, '_, N> {
         Ok(pool.sub(a, b))
     }
 
-    fn is_aligned(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> bool {
-        let is_input = self.context.inputs.is_pointer(address_of(pool, value));
-        let low = (1..=12).contains(&bits).then(|| pool.extract(bits - 1, 0, value));
-        is_input && low.is_some_and(|low| pool.as_u64(low) == Some(0))
+    fn low_bits(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> Option<u64> {
+        (1..=MOST_LOW_BITS).contains(&bits).then(|| self.low_bits_of(pool, value, bits))?
     }
 
     fn as_number(&mut self, pool: &mut TermPool, value: Term) {

@@ -44,6 +44,8 @@ use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 
 /// The least distance, in bytes, of two objects that the engine places.
 pub const MIN_GAP: u64 = 1 << 16;
+/// The alignment of each allocated block, in bytes.
+pub(crate) const HEAP_ALIGNMENT: u64 = 16;
 /// An access through an address below this is a null dereference.
 pub const NULL_PAGE: u64 = 1 << 12;
 
@@ -136,6 +138,8 @@ impl ObjectKind {
 pub struct Object {
     /// Its first address.
     pub base: u64,
+    /// A power of two that divides its address in each run of the program.
+    pub alignment: u64,
     /// The bytes reserved for it.
     pub size: u64,
     /// The number of its bytes that belong to it, a 64-bit term, where that depends on the input.
@@ -170,6 +174,8 @@ impl Object {
 pub struct NewObject {
     /// The bytes reserved for it.
     pub size: u64,
+    /// A power of two that divides its address in each run of the program.
+    pub alignment: u64,
     /// The number of its bytes that belong to it, if that depends on the input.
     pub length: Option<Term>,
     /// Its origin.
@@ -246,6 +252,7 @@ impl Memory {
         let index = u32::try_from(objects.len()).ok()?;
         objects.push(Arc::new(Object {
             base,
+            alignment: new.alignment,
             size: new.size,
             length: new.length,
             kind: new.kind,
@@ -298,6 +305,7 @@ impl Memory {
         let Object { contents, first, touched, .. } = self.object(old).clone();
         let new = self.allocate(NewObject {
             size: ROOM,
+            alignment: HEAP_ALIGNMENT,
             length: Some(length),
             kind: ObjectKind::Heap,
             read_only: false,
@@ -415,6 +423,7 @@ mod tests {
     fn local(size: u64) -> NewObject {
         NewObject {
             size,
+            alignment: 1,
             length: None,
             kind: ObjectKind::Local,
             read_only: false,

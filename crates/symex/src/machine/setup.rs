@@ -42,6 +42,7 @@ pub(crate) fn lay_out(
     for (id, address) in &context.streams {
         let new = NewObject {
             size: STREAM_BYTES,
+            alignment: 1,
             length: None,
             kind: ObjectKind::Stream,
             read_only: false,
@@ -70,6 +71,7 @@ pub(crate) fn lay_out(
         }
         let object = memory.allocate(NewObject {
             size: arg.size,
+            alignment: 1,
             length: None,
             kind: ObjectKind::Local,
             read_only: false,
@@ -102,6 +104,7 @@ pub(crate) fn add_input_object(
 ) -> Option<ObjectId> {
     let new = NewObject {
         size: plan.size,
+        alignment: 1,
         length: plan.byte_length,
         kind: ObjectKind::Input,
         read_only: plan.read_only,
@@ -120,6 +123,7 @@ fn add_global(
     let global = &context.program.globals[id];
     let new = NewObject {
         size: global.size,
+        alignment: global.align,
         length: None,
         kind: ObjectKind::Global,
         read_only: global.read_only,

@@ -357,9 +357,10 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         local: LocalId,
     ) -> Result<(), Interrupt> {
         leave_local(state, local);
-        let Storage::Memory { size, .. } = body.locals[local].storage else { return Ok(()) };
+        let Storage::Memory { size, align } = body.locals[local].storage else { return Ok(()) };
         let new = NewObject {
             size,
+            alignment: align,
             length: None,
             kind: ObjectKind::Local,
             read_only: false,

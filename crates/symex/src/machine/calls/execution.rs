@@ -499,6 +499,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         let contents = contents_of(&mut self.pool, Background::Zero, cells);
         let new = NewObject {
             size,
+            alignment: 1,
             length: None,
             kind: ObjectKind::Local,
             read_only: false,

@@ -105,6 +105,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Result<ObjectId, Interrupt> {
         let object = state.memory.allocate(NewObject {
             size,
+            alignment: 1,
             length,
             kind: ObjectKind::Local,
             read_only: false,

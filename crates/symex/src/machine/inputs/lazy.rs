@@ -368,6 +368,7 @@ impl<N: Notes> StateView<'_, '_, N> {
         let object = self.context.inputs.object(types, pointer, of);
         let new = NewObject {
             size: ROOM,
+            alignment: 1,
             length: None,
             kind: ObjectKind::Lazy,
             read_only: false,

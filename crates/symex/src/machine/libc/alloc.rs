@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::machine::decision_log::Question;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{
-    Background, Candidate, Contents, NewObject, ObjectId, ObjectKind, Offset,
+    Background, Candidate, Contents, HEAP_ALIGNMENT, NewObject, ObjectId, ObjectKind, Offset,
 };
 use crate::machine::questions::Feasible;
 use crate::machine::scope::Stop;
@@ -219,6 +219,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         };
         let object = state.memory.allocate(NewObject {
             size: room,
+            alignment: HEAP_ALIGNMENT,
             length,
             kind: ObjectKind::Heap,
             read_only: false,

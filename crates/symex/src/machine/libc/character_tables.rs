@@ -44,6 +44,7 @@ fn add_table(
 ) -> Option<u64> {
     let constant = |size: u64, contents: Contents| NewObject {
         size,
+        alignment: 1,
         length: None,
         kind: ObjectKind::Global,
         read_only: true,
