@@ -241,6 +241,11 @@ impl LazyObject {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The name in C of the pointer that leads to it.
+    pub const fn place(&self) -> &Arc<str> {
+        &self.place
+    }
+
     pub(super) const fn named(&self) -> ObjectName<'_> {
         ObjectName { place: &self.place, depth: self.depth, is_derived: self.is_derived }
     }

@@ -168,6 +168,20 @@ impl Shape {
         matches!(self, Self::Record { tail: Some(_), .. })
     }
 
+    /// Whether a part of it is a pointer, or bytes without a type that may be one.
+    pub fn may_have_pointers(&self) -> bool {
+        match self {
+            Self::Number { .. } => false,
+            Self::Raw { size } => *size >= Type::Ptr.bytes(),
+            Self::Pointer(_) => true,
+            Self::Array { element, .. } => element.may_have_pointers(),
+            Self::Record { members, tail, .. } => {
+                members.iter().any(|member| member.shape.may_have_pointers())
+                    || tail.as_ref().is_some_and(|tail| tail.element.may_have_pointers())
+            }
+        }
+    }
+
     /// The shape of a complete type; of what has no size, a byte.
     pub fn of(types: &CTypes, ty: CTypeId) -> Self {
         match types.get(ty) {

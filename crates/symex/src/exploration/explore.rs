@@ -76,6 +76,8 @@ pub(crate) struct Engine<'p, 'e> {
     /// record.
     pub(crate) begun_anew: u32,
     pub(crate) eviction: Eviction,
+    /// The work that was spent on shorter objects for tests.
+    pub(crate) work_on_shortness: u64,
     /// How many states other than the first have numbers in the trace.
     pub(crate) states_traced: u64,
     pub(crate) stopped: bool,
@@ -125,6 +127,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             paths: BTreeMap::new(),
             eviction: Eviction::default(),
             states_traced: 0,
+            work_on_shortness: 0,
             stopped: false,
             stop_reason: None,
             exchange: Exchange::default(),
@@ -360,7 +363,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             return;
         }
         self.eviction.count_whole();
-        self.frontier.add(state, origin);
+        self.frontier.add(state, origin, &self.goals.labels);
     }
 
     /// The waiting states.

@@ -39,14 +39,17 @@ impl Engine<'_, '_> {
     /// same labels.
     pub(crate) fn nicer_model(&mut self, state: &State) -> Model {
         let cells: Vec<CellPlan> = self.cells_of(state).filter(|cell| is_number(cell.ty)).collect();
+        let model = self.near_model(state).unwrap_or_else(|| state.model.clone());
         let mut search = ValueSearch {
             evaluator: Evaluator::new(),
-            model: state.model.clone(),
+            model,
             kept: state.path.facts.iter().chain(&state.claims.promises).collect(),
             left: MOST_EVALUATIONS,
         };
         let all = search.kept.iter();
-        if !all.clone().all(|term| search.evaluator.holds(&self.machine.pool, &state.model, **term))
+        if !all
+            .clone()
+            .all(|term| search.evaluator.holds(&self.machine.pool, &search.model, **term))
         {
             return state.model.clone();
         }

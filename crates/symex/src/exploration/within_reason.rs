@@ -18,6 +18,19 @@ use crate::machine::questions::Feasible;
 /// The first of these values that an input of the path allows is taken.
 const REASONABLE: [u64; 3] = [1 << 10, 1 << 16, 1 << 20];
 
+/// Distances that keep the objects of a test short enough to be read. The first that an input of the
+/// path allows is taken, if the solver finds one with little effort.
+const READABLE: [u64; 2] = [8, 32];
+
+/// The work that is spent on such objects, in steps: so much, and a part of an exploration's work, as
+/// a divisor.
+const WORK_ON_SHORTNESS: u64 = 50_000;
+const PART_FOR_SHORTNESS: u64 = 32;
+
+/// The most facts and promises of a path whose test gets such objects: a question about all of them
+/// at once costs much on long paths.
+const MOST_FACTS: usize = 48;
+
 /// The most bytes of all objects of a test together. The runner has room for twice that.
 const MOST_TOGETHER: u64 = 4 << 20;
 
@@ -116,18 +129,11 @@ impl Engine<'_, '_> {
 
     /// As [`Self::bring_within_reason`], for the objects of the inputs.
     fn bring_objects_within_reason(&mut self, state: &mut State) -> Option<bool> {
-        let touched = state.memory.inputs().flat_map(|object| object.touched.at());
-        let is_open = |at: &&AccessPlace| self.machine.pool.as_u64(at.place).is_none();
-        let places: Vec<AccessPlace> = touched.filter(is_open).copied().collect();
+        let places = self.open_places(state);
         if places.is_empty() {
             return Some(false);
         }
-        let is_far = |engine: &mut Self, at: &AccessPlace| {
-            let place =
-                engine.machine.evaluator.eval_u64(&engine.machine.pool, &state.model, at.place);
-            distance(place).unsigned_abs() > REASONABLE[0]
-        };
-        if !places.iter().any(|at| is_far(self, at)) {
+        if self.farthest(state, &places) <= REASONABLE[0] {
             let near = self.near(&places, REASONABLE[0]);
             state.claims.promises.push(near);
             return Some(false);
@@ -150,6 +156,48 @@ impl Engine<'_, '_> {
         }
         self.give_up(state, "an object of more than 1 MiB, or objects of more than 4 MiB together");
         None
+    }
+
+    /// A model that covers what the state's model covers, with objects that are short enough to be
+    /// read; `None` if the state's model has such, or none is found.
+    pub(crate) fn near_model(&mut self, state: &State) -> Option<Model> {
+        let before = self.work_on_paths();
+        let facts = state.path.facts.len() + state.claims.promises.len();
+        if facts > MOST_FACTS
+            || self.work_on_shortness > WORK_ON_SHORTNESS + before / PART_FOR_SHORTNESS
+        {
+            return None;
+        }
+        let found = self.look_for_near_model(state);
+        self.work_on_shortness += self.work_on_paths() - before;
+        found
+    }
+
+    fn look_for_near_model(&mut self, state: &State) -> Option<Model> {
+        let places = self.open_places(state);
+        let farthest = self.farthest(state, &places);
+        READABLE.into_iter().take_while(|most| *most < farthest).find_map(|most| {
+            let near = self.near(&places, most);
+            match self.machine.ask_for_wish(state, near) {
+                Feasible::Yes(model) => Some(model),
+                Feasible::No | Feasible::Unknown(_) => None,
+            }
+        })
+    }
+
+    /// The accesses of objects of the inputs at places that depend on the input.
+    fn open_places(&self, state: &State) -> Vec<AccessPlace> {
+        let touched = state.memory.inputs().flat_map(|object| object.touched.at());
+        let is_open = |at: &&AccessPlace| self.machine.pool.as_u64(at.place).is_none();
+        touched.filter(is_open).copied().collect()
+    }
+
+    /// The greatest distance in bytes of these places from where their objects' pointers lead to, on
+    /// the state's model.
+    fn farthest(&mut self, state: &State, places: &[AccessPlace]) -> u64 {
+        let Machine { pool, evaluator, .. } = &mut self.machine;
+        let places = places.iter().map(|at| evaluator.eval_u64(pool, &state.model, at.place));
+        places.map(|place| distance(place).unsigned_abs()).max().unwrap_or(0)
     }
 
     /// Notes that a path has no test. The path itself was followed, so only the labels that the

@@ -361,15 +361,13 @@ impl<N: Notes> StateView<'_, '_, N> {
             let Some(_) = Region::of(number) else { return Some(number & mask) };
             let object = self.state.memory.object(self.state.memory.object_near(number)?);
             let distance = number.wrapping_sub(object.base);
-            let is_known =
-                distance <= object.size && object.alignment.is_multiple_of(mask + 1);
+            let is_known = distance <= object.size && object.alignment.is_multiple_of(mask + 1);
             return is_known.then_some(distance & mask);
         }
         match pool.node(value) {
             Node::Bin(BinOp::Add, a, b) => {
-                let sum = self
-                    .low_bits_of(pool, a, bits)?
-                    .wrapping_add(self.low_bits_of(pool, b, bits)?);
+                let sum =
+                    self.low_bits_of(pool, a, bits)?.wrapping_add(self.low_bits_of(pool, b, bits)?);
                 Some(sum & mask)
             }
             Node::Ite(_, then, otherwise) => {

@@ -33,6 +33,7 @@ pub use cells::{
 };
 pub use definedness::definedness;
 pub use facts::Facts;
+pub(crate) use lazy::is_followed;
 pub use lazy::{AccessPlace, AccessRanges, distance};
 pub use resolve::{
     AddressTarget, Candidate, Expansion, Knowledge, Offset, PointerPlace, Resolution, ScaledOffset,

@@ -54,12 +54,14 @@ impl<'p> Frontier<'p> {
         }
         let (ranks, roots) = (&self.ranks, self.roots);
         while let Some(directed) = self.directed.as_mut().filter(|directed| !directed.is_idle()) {
-            if self.searcher.reaches(&Rank { ranks, directed: Some(directed), roots }) {
+            let labels = &goals.labels;
+            if self.searcher.reaches(&Rank { ranks, labels, directed: Some(directed), roots }) {
                 break;
             }
             directed.give_up(&goals.labels, &goals.hypers);
         }
-        let rank = Rank { ranks, directed: self.directed.as_ref(), roots };
+        let labels = &goals.labels;
+        let rank = Rank { ranks, labels, directed: self.directed.as_ref(), roots };
         self.searcher.pop(&rank, work)
     }
 
@@ -79,10 +81,10 @@ impl<'p> Frontier<'p> {
     }
 
     /// Adds a state.
-    pub(crate) fn add(&mut self, mut state: Box<State>, origin: Origin) {
+    pub(crate) fn add(&mut self, mut state: Box<State>, origin: Origin, labels: &LabelTable<'_>) {
         let directed = self.directed.as_ref();
         directed.inspect(|directed| directed.note(&mut state));
-        let rank = Rank { ranks: &self.ranks, directed, roots: self.roots };
+        let rank = Rank { ranks: &self.ranks, labels, directed, roots: self.roots };
         self.searcher.add(state, origin, &rank);
     }
 

@@ -49,14 +49,22 @@ impl Ranks {
     /// The rank of a state: its distance, plus penalties for blocks that were picked often and for
     /// a state that was picked without being split. Where no unreached label lies ahead, the rank
     /// is that among all labels that are left, behind all others.
-    pub(crate) fn rank(&self, state: &State, target: DistanceTarget) -> u64 {
+    pub(crate) fn rank(
+        &self,
+        state: &State,
+        target: DistanceTarget,
+        labels: &LabelTable<'_>,
+    ) -> u64 {
         let mut best = FAR;
         for (depth, frame) in state.frames.iter().rev().enumerate() {
             let here = self.distances.distance(target, frame.func, frame.block, frame.next);
             best = best.min(here.unwrap_or(FAR).saturating_add(depth as u32));
         }
+        if target == DistanceTarget::Left && best >= FAR && arrives_at_open_label(state, labels) {
+            best = 0;
+        }
         if target == DistanceTarget::New && best >= FAR {
-            return u64::from(FAR) + self.rank(state, DistanceTarget::Left);
+            return u64::from(FAR) + self.rank(state, DistanceTarget::Left, labels);
         }
         let visits = state.frames.last().map_or(0, |frame| {
             let visits = self.visits.get(frame.func.index());
@@ -75,12 +83,6 @@ impl Ranks {
                 self.distances.distance(DistanceTarget::Left, frame.func, frame.block, frame.next);
             distance.is_some_and(|distance| distance >= FAR)
         };
-        let arrives = || {
-            let func = state.frames.last().map(|frame| frame.func);
-            let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
-            let mut sites = state.passing.arrival.into_iter().chain(evaluated);
-            func.is_some_and(|func| sites.any(|site| labels.is_open(func, site)))
-        };
         let is_waiting = |passed: &PassedSite| match passed {
             PassedSite::Site(site) => labels.is_open(state.frame().func, *site),
             PassedSite::Where { goal, .. } => !labels.is_covered(*goal),
@@ -89,7 +91,7 @@ impl Ranks {
             && !state.passing.queue.iter().any(is_waiting)
             && state.notes.goals.undecided.is_empty()
             && state.frames.iter().rev().all(far)
-            && !arrives()
+            && !arrives_at_open_label(state, labels)
     }
 
     /// Notes that a state was picked.
@@ -125,4 +127,13 @@ impl Ranks {
         self.updated_at = Some(now);
         self.distances.refresh(labels);
     }
+}
+
+/// Whether a label that is left lies where the state arrives, or at the condition that it was split
+/// at. The state passes it as it goes on, and its distances say nothing about it.
+fn arrives_at_open_label(state: &State, labels: &LabelTable<'_>) -> bool {
+    let func = state.frames.last().map(|frame| frame.func);
+    let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
+    let mut sites = state.passing.arrival.into_iter().chain(evaluated);
+    func.is_some_and(|func| sites.any(|site| labels.is_open(func, site)))
 }

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::State;
 use crate::config::Search;
+use crate::goals::labels::LabelTable;
 use crate::search::directed::DirectedSearch;
 use crate::search::distance::DistanceTarget;
 use crate::search::rank::Ranks;
@@ -61,6 +62,7 @@ struct Waiting {
 /// The measures that orders use.
 pub(crate) struct Rank<'a> {
     pub(crate) ranks: &'a Ranks,
+    pub(crate) labels: &'a LabelTable<'a>,
     /// The directed search, where states are followed for one objective at a time.
     pub(crate) directed: Option<&'a DirectedSearch<'a>>,
     /// The number of functions that run in turn; the last one is under test.
@@ -70,7 +72,7 @@ pub(crate) struct Rank<'a> {
 impl Rank<'_> {
     /// The current distance of a state to a label, less is better.
     fn distance(&self, state: &State, target: DistanceTarget) -> u64 {
-        self.ranks.rank(state, target)
+        self.ranks.rank(state, target, self.labels)
     }
 
     /// The weight of a state for the current objective, greater is better; 0 where it cannot reach

@@ -115,6 +115,7 @@ impl Pair {
             let contents = Contents::new(background(pool));
             memory
                 .allocate(NewObject {
+                    alignment: 1,
                     size: SIZE,
                     length: None,
                     kind: ObjectKind::Local,

@@ -61,3 +61,21 @@ fn a_state_machine_with_callbacks_is_decided() {
 fn an_allocator_with_a_free_list_is_decided() {
     is_decided("allocator.c");
 }
+
+#[test]
+fn messages_at_places_that_the_data_decides_are_decided() {
+    is_decided("messages.c");
+}
+
+#[test]
+fn a_packet_of_messages_is_as_short_as_its_test_needs() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/structures/messages.c");
+    let place = Workplace::with(&std::fs::read_to_string(source).expect("the example is there"));
+    place.done("gen unit.c -c bc --function messages_length");
+    let suite: Value = place.json("tests/tests.json");
+    let tests = suite["tests"].as_array().expect("a suite has tests");
+    let objects = tests.iter().flat_map(|test| test["objects"].as_array().into_iter().flatten());
+    let counts: Vec<u64> = objects.filter_map(|object| object["count"].as_u64()).collect();
+    assert!(!counts.is_empty(), "{suite:#}");
+    assert!(counts.iter().all(|count| *count <= 40), "{counts:?}");
+}

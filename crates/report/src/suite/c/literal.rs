@@ -334,9 +334,15 @@ fn braced(parts: &[String]) -> String {
     if parts.is_empty() { "{ 0 }".into() } else { format!("{{ {} }}", parts.join(", ")) }
 }
 
-/// The initialiser of an array of characters with room for `length`.
+/// Whether most of the bytes are characters that a string literal shows as they are.
+fn is_readable(bytes: &[u8]) -> bool {
+    let shown = |byte: &&u8| (b' '..=b'~').contains(*byte) || matches!(**byte, b'\n' | b'\t');
+    bytes.iter().filter(shown).count() * 2 >= bytes.len()
+}
+
+/// The initialiser of an array of characters with room for `length`: a text that ends, or numbers.
 pub(super) fn characters(program: &Program, element: CTypeId, bytes: &[u8], length: u64) -> String {
-    if (bytes.len() as u64) < length && !bytes.is_empty() {
+    if (bytes.len() as u64) < length && !bytes.is_empty() && is_readable(bytes) {
         return string(bytes);
     }
     if bytes.is_empty() {

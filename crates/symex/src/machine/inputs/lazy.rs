@@ -19,7 +19,7 @@ use lydian_inputs::callback::callback_of;
 use lydian_inputs::concretise::relevant_inputs::RelevantInputs;
 use lydian_inputs::concretise::test_objects::{Needs, ObjectAccesses};
 use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM};
-use lydian_ir::{CType, CTypeId, RecordId, Type};
+use lydian_ir::{CType, CTypeId, CTypes, RecordId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
@@ -31,7 +31,7 @@ use crate::machine::inputs::pointer_uses::UsedRecord;
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     AccessPlace, AccessRanges, Background, Contents, Expansion, Memory, NewObject, ObjectKind,
-    Offset, PointerPlace, Region, Resolution, distance, range_within,
+    Offset, PointerPlace, Region, Resolution, distance, is_followed, range_within,
 };
 use crate::machine::scope::{StateView, Stop};
 use crate::machine::state::{Notes, PathCondition, State};
@@ -292,6 +292,11 @@ impl<N: Notes> StateView<'_, '_, N> {
     ) -> (CTypeId, i64) {
         let types = &self.context.program.types;
         let plain = self.declared_element(pointer);
+        if self.uses.bytes.contains(&pointer.place) {
+            let characters = plain.filter(|ty| is_character(types, *ty));
+            let of_access = || self.context.type_of_access(Some(Type::Int(8)));
+            return (characters.unwrap_or_else(of_access), 0);
+        }
         let used = self.uses.records.get(&address).and_then(|used| {
             let ty = self.context.record_type(used.record)?;
             types.size(ty).map(|_| (ty, used.origin))
@@ -670,7 +675,14 @@ impl<N: Notes> StateView<'_, '_, N> {
                         false => touched.add_where(pool, guard, range, read),
                     }
                 }
-                Offset::Scaled(_) => {
+                Offset::Scaled(scaled) => {
+                    if let Background::Lazy { object, .. } = object.contents.background()
+                        && may_be_bytes(&self.context.program.types, object)
+                        && !is_followed(pool, object, scaled, size)
+                    {
+                        self.uses.bytes.insert(object.place().clone());
+                        (self.state.inputs.outgrown, self.uses.outgrown) = (true, true);
+                    }
                     let place = candidate.offset.term(pool);
                     let touched = &mut self.state.memory.object_mut(candidate.object).touched;
                     touched.add_at(pool, AccessPlace { place, size, guard });
@@ -678,6 +690,14 @@ impl<N: Notes> StateView<'_, '_, N> {
             }
         }
     }
+}
+
+/// Whether an object that is laid out as a record may be laid out as bytes instead: the record has
+/// no pointers, which bytes would not show.
+fn may_be_bytes(types: &CTypes, object: &LazyObject) -> bool {
+    matches!(types.get(object.own.ty), CType::Record(_))
+        && object.behind.is_empty()
+        && !object.own.shape().may_have_pointers()
 }
 
 /// Whether an object has the name that a pointer gives it.

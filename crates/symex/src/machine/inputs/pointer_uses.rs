@@ -6,7 +6,7 @@ use lydian_eval::{Fault, Traps};
 use lydian_inputs::learned::PointerObservations;
 use lydian_ir::RecordId;
 use lydian_smt::{Node, Term, TermPool};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::machine::memory::{Expansion, Memory};
 use crate::machine::state::State;
@@ -25,7 +25,11 @@ pub(crate) struct PointerUses {
     pub(crate) records: FxHashMap<Term, UsedRecord>,
     /// The largest record that an address was used with, and the record's size.
     at: FxHashMap<Term, (RecordId, u64)>,
-    /// Whether a path used an address with a larger record than it had expanded it to.
+    /// The places of pointers to records that the code walks over byte by byte, as over the
+    /// messages in a packet. Such an object is laid out as bytes.
+    pub(crate) bytes: FxHashSet<Arc<str>>,
+    /// Whether a path used an address with a larger record than it had expanded it to, or walks
+    /// over the bytes of records.
     pub(crate) outgrown: bool,
     /// The pointers of the predicate that is evaluated now.
     suppositions: PredicateSuppositions,

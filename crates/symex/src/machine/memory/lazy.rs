@@ -428,6 +428,17 @@ pub(crate) fn access(
     values.or_else(|| access_to_bytes(pool, object, &distance, size))
 }
 
+/// Whether an access of `size` bytes at `start + stride * index` from the object's first byte is
+/// supported.
+pub(crate) fn is_followed(
+    pool: &mut TermPool,
+    object: &LazyObject,
+    place: ScaledOffset,
+    size: u64,
+) -> bool {
+    access(pool, object, place, size).is_some()
+}
+
 /// The access as one to values of rows: each summand moves by whole elements of the object, or of
 /// an array within it.
 fn access_to_values(
