@@ -320,8 +320,10 @@ impl<'p, 'e> Engine<'p, 'e> {
             && config.label_deletion.deletes()
             && !config.every_path
             && state.has_begun(self.machine.roots.len())
-            // A path may still break an assumption, and open its labels again.
-            && (!self.machine.context.assumes || self.goals.labels.without_test() == 0)
+            // A path may still break an assumption, and open its labels again. Then another path that
+            // shares its beginning may cover them, although it passed them already.
+            && (!self.machine.context.assumes
+                || self.goals.labels.without_test() == 0 && self.goals.labels.reopened() == 0)
             // Nothing counts on a path that depends on undetermined values.
             && (state.depends.end_path()
                 || !self.machine.may_call_again(state) && self.frontier.is_hopeless(state, &self.goals.labels))

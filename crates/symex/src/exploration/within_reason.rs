@@ -161,15 +161,15 @@ impl Engine<'_, '_> {
     /// A model that covers what the state's model covers, with objects that are short enough to be
     /// read; `None` if the state's model has such, or none is found.
     pub(crate) fn near_model(&mut self, state: &State) -> Option<Model> {
-        let before = self.work_on_paths();
+        let (before, on_paths) = (self.work_of_all_questions(), self.work_on_paths());
         let facts = state.path.facts.len() + state.claims.promises.len();
         if facts > MOST_FACTS
-            || self.work_on_shortness > WORK_ON_SHORTNESS + before / PART_FOR_SHORTNESS
+            || self.work_on_shortness > WORK_ON_SHORTNESS + on_paths / PART_FOR_SHORTNESS
         {
             return None;
         }
         let found = self.look_for_near_model(state);
-        self.work_on_shortness += self.work_on_paths() - before;
+        self.work_on_shortness += self.work_of_all_questions() - before;
         found
     }
 

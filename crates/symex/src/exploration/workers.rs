@@ -223,8 +223,13 @@ impl Engine<'_, '_> {
     }
 
     /// The work that made paths longer, in steps. It is the same whether or not memory is short and
-    /// states are replayed.
+    /// states are replayed, and whether or not tests get shorter objects.
     pub(crate) fn work_on_paths(&self) -> u64 {
+        self.work_of_all_questions() - self.work_on_shortness
+    }
+
+    /// As [`Self::work_on_paths`], with the work that was spent on shorter objects.
+    pub(crate) fn work_of_all_questions(&self) -> u64 {
         let statistics = &self.machine.statistics;
         statistics.steps
             + QUESTION * statistics.queries
