@@ -323,7 +323,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             // A path may still break an assumption, and open its labels again. Then another path that
             // shares its beginning may cover them, although it passed them already.
             && (!self.machine.context.assumes
-                || self.goals.labels.without_test() == 0 && self.goals.labels.reopened() == 0)
+                || self.goals.labels.without_test() == 0 && !self.goals.labels.has_reopened())
             // Nothing counts on a path that depends on undetermined values.
             && (state.depends.end_path()
                 || !self.machine.may_call_again(state) && self.frontier.is_hopeless(state, &self.goals.labels))
@@ -383,7 +383,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.trace_end(&state, &ending);
         self.count_path(ending.clone());
         let no_test = state.depends.are_some() || ending == Ending::Assumption;
-        let wanted = self.machine.context.config.every_path && !no_test;
+        let context = &self.machine.context;
+        // A path may cover what another one, which shares its beginning, covered up to an assumption
+        // that did not hold.
+        let may_cover = context.assumes && self.goals.labels.has_reopened();
+        let wanted = (context.config.every_path || may_cover) && !no_test;
         if wanted || state.claims.keep || !state.claims.covered.is_empty() {
             self.give_test(&mut state, ending);
         }

@@ -107,6 +107,8 @@ pub(crate) struct LabelTable<'a> {
     without_test: usize,
     reopened: usize,
     covered: Vec<GoalId>,
+    /// The goals that were reopened.
+    reopened_goals: Vec<GoalId>,
 }
 
 impl<'a> LabelTable<'a> {
@@ -126,6 +128,7 @@ impl<'a> LabelTable<'a> {
             without_test: 0,
             reopened: 0,
             covered: Vec::new(),
+            reopened_goals: Vec::new(),
         };
         let parts = parts_of_hypers(objectives);
         for (position, function) in objectives.iter().enumerate() {
@@ -454,6 +457,7 @@ impl<'a> LabelTable<'a> {
         self.left += usize::from(entry.own);
         self.without_test -= self.without_test.min(1);
         self.reopened += 1;
+        self.reopened_goals.push(goal);
         self.covered.retain(|covered| *covered != goal);
         let (keys, aim) = (entry.keys.clone(), entry.aim);
         let Aim::Label(position, _) = aim else { return };
@@ -465,6 +469,11 @@ impl<'a> LabelTable<'a> {
                 list.insert(place, goal);
             }
         }
+    }
+
+    /// Whether a goal is left that was reopened.
+    pub(crate) fn has_reopened(&self) -> bool {
+        self.reopened_goals.iter().any(|goal| !self.goals[goal.index()].is_settled())
     }
 
     /// The number of covered labels without a test.
