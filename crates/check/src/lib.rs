@@ -22,6 +22,7 @@ mod library;
 mod machine;
 pub mod meaning;
 mod memory;
+mod monitor;
 mod objects;
 mod pointers;
 mod recursion;

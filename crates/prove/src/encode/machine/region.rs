@@ -415,7 +415,8 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
             inputs_before.push(before);
         }
         let origins = (&slots[..], &self.point_nodes[..]);
-        let provenance = provenance(self.machine.analysed, self.live, origins);
+        let goal_sites = (self.machine.sites, self.machine.sequences);
+        let provenance = provenance(self.machine.analysed, goal_sites, self.live, origins);
         let assumed = pool.tt();
         let calls = std::mem::take(&mut self.calls);
         let calls = calls.into_iter().map(|(from, call)| self.call(from, call)).collect();
