@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::files;
 use crate::project::linked::LinkedProgram;
 use formulas::{Symbol, Translation};
-pub(crate) use objectives::{ObjectiveGoal, ObjectiveSource};
+pub(crate) use objectives::{ObjectiveGoal, ObjectiveSource, shown_name};
 
 /// How many digits of a program's digest stand in the names of its files.
 const DIGITS: usize = 12;

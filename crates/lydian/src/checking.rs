@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lydian_base::CancelToken;
+use lydian_check::document::objectives::Objective;
 use lydian_check::document::{DocumentError, EXTENSION};
 use lydian_check::{Document, Outcome, Solver, SolverError, check};
 use serde::Serialize;
@@ -36,8 +37,11 @@ pub struct Checks {
 pub struct CertificateCheck {
     /// Its file.
     pub file: PathBuf,
-    /// The call that no run comes to, as the program's text has it.
+    /// The call that no run comes to, as the program's text has it; none if it is about objectives.
     pub goal: Option<String>,
+    /// The objectives that no run covers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<Objective>,
     /// The result.
     pub result: CheckResult,
     /// How many conditions the solver was asked.
@@ -110,6 +114,7 @@ fn checked(
     let without = |file: PathBuf, result: CheckResult| CertificateCheck {
         file,
         goal: None,
+        objectives: Vec::new(),
         result,
         conditions: 0,
         seconds: 0.0,
@@ -129,7 +134,8 @@ fn checked(
         Outcome::Refuted { condition, model } => CheckResult::Refuted { condition, model },
     };
     let (conditions, seconds) = (report.conditions, report.time.as_secs_f64());
-    CertificateCheck { file, goal: report.goal, result, conditions, seconds }
+    let (goal, objectives) = (report.goal, report.objectives);
+    CertificateCheck { file, goal, objectives, result, conditions, seconds }
 }
 
 /// The certificates among some paths, those in folders by name.

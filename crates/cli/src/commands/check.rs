@@ -57,10 +57,9 @@ fn shown(checks: &Checks) -> String {
 
 fn show(text: &mut String, check: &CertificateCheck) {
     let file = check.file.display();
-    let goal = check.goal.as_deref().unwrap_or("?");
     let work = format!("{} conditions, {:.1} s", check.conditions, check.seconds);
     let _ = match &check.result {
-        CheckResult::Checked => writeln!(text, "{file}: {goal} is unreachable ({work})"),
+        CheckResult::Checked => writeln!(text, "{file}: {} ({work})", subject(check)),
         CheckResult::Open { condition, reason } => {
             writeln!(text, "{file}: not decided ({work}): {condition}: {reason}")
         }
@@ -73,6 +72,20 @@ fn show(text: &mut String, check: &CertificateCheck) {
             writeln!(text, "{file}: false ({work}): {condition}\n    {model}")
         }
     };
+    if check.result == CheckResult::Checked {
+        for named in check.objectives.iter().flat_map(|objective| &objective.of) {
+            let _ = writeln!(text, "    {}: {}: {}", named.place, named.criterion, named.text);
+        }
+    }
+}
+
+/// What a certificate says.
+fn subject(check: &CertificateCheck) -> String {
+    match (&check.goal, check.objectives.len()) {
+        (Some(goal), _) => format!("{goal} is unreachable"),
+        (None, 1) => "no run covers 1 objective".to_owned(),
+        (None, count) => format!("no run covers any of {count} objectives"),
+    }
 }
 
 /// How many lines of a solver's values are shown.

@@ -32,6 +32,12 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
     if let Some(folder) = &args.tests {
         write_tests(folder, proofs.native_tests())?;
     }
+    if let Some(folder) = &args.certificates {
+        proofs.certificates.write(folder)?;
+        for (objective, why) in &proofs.certificates.missing {
+            output::text(&format!("no certificate for {objective}: {why}\n"))?;
+        }
+    }
     let is_refuted = |one: &ObjectiveProof| matches!(one.answer, ErrorAnswer::Unconfirmed(_));
     Ok(match proofs.objectives.iter().any(is_refuted) {
         true => ExitCode::Internal,
@@ -41,10 +47,6 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
 }
 
 fn request(args: &ProveArgs) -> Result<ObjectiveProofRequest, Failure> {
-    if args.certificates.is_some() {
-        let what = "there are no certificates of proofs about objectives yet";
-        return Err(Failure::usage("certificates", what));
-    }
     let Some((first, others)) = args.files.split_first() else {
         return Err(Failure::usage("files", "no C file is named"));
     };
@@ -64,6 +66,7 @@ fn request(args: &ProveArgs) -> Result<ObjectiveProofRequest, Failure> {
         time: time_limit(args.time),
         provers: args.provers.into(),
         jobs: args.jobs,
+        certify: args.certificates.is_some(),
     })
 }
 

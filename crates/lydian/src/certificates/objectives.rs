@@ -80,7 +80,7 @@ impl Certificates {
                 Ok(certificate) => found.all.push(certificate),
                 Err(why) => {
                     let names = goals.iter().flat_map(|goal| &goal.of);
-                    found.missing.extend(names.map(|of| (shown(of), why.clone())));
+                    found.missing.extend(names.map(|of| (shown_name(of), why.clone())));
                 }
             }
         }
@@ -89,7 +89,7 @@ impl Certificates {
 }
 
 /// An objective for people.
-pub(crate) fn shown(of: &Named) -> String {
+pub(crate) fn shown_name(of: &Named) -> String {
     format!("{}: {}: {}", of.place, of.criterion, of.text)
 }
 
