@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use indexmap::IndexMap;
 use lydian_base::EntityId;
 use lydian_check::document::objectives::{
     Event, Flag, Label, Moment, Named, Objective, Objectives, Predicate, Scope,
@@ -18,7 +17,7 @@ use lydian_objective::{FunctionObjectives, LabelId, Pred, Site};
 use lydian_prove::encode::provenance::{SequenceEnd, VariablePlace};
 use lydian_prove::encode::{Encoded, GoalMeaning};
 use lydian_prove::engines::{self, Contracts};
-use lydian_smt::{Term, TermPool};
+use lydian_smt::TermPool;
 
 use super::formulas::Symbol;
 use super::{Certificates, FlagNumbers, ProgramSource, Writer};
@@ -38,13 +37,40 @@ pub(crate) struct ObjectiveSource<'p> {
     pub(crate) short_circuit: bool,
 }
 
-/// What goals have to have in common to share a document.
-#[derive(PartialEq, Eq, Hash)]
+/// Goals with one argument, which share a document.
 struct SharedArgument<'p> {
-    depth: u32,
-    exhaustive: bool,
-    symbols: &'p [Term],
-    invariants: &'p [Vec<Term>],
+    certificate: engines::Certificate,
+    goals: Vec<&'p ObjectiveGoal<'p>>,
+}
+
+/// The most formulas of a document for several goals.
+const MOST_FORMULAS: usize = 100;
+
+impl<'p> SharedArgument<'p> {
+    /// Takes in a goal if its argument is one of the same kind, and both together are not too large. If the
+    /// invariants of each preserve themselves, so do those of all.
+    fn takes(&mut self, goal: &'p ObjectiveGoal<'p>) -> bool {
+        let (own, other) = (&mut self.certificate, goal.certificate);
+        let is_of_kind = (own.depth, own.argument) == (other.depth, other.argument)
+            && own.parameters.symbols == other.parameters.symbols
+            && own.parameters.instances == other.parameters.instances;
+        if !is_of_kind {
+            return false;
+        }
+        let mut new = Vec::new();
+        for (point, formulas) in other.invariants.iter().enumerate() {
+            let known = &own.invariants[point];
+            let formulas = formulas.iter().filter(|formula| !known.contains(formula));
+            new.extend(formulas.map(|formula| (point, *formula)));
+        }
+        let count = own.invariants.iter().map(Vec::len).sum::<usize>() + new.len();
+        if !new.is_empty() && count > MOST_FORMULAS {
+            return false;
+        }
+        new.into_iter().for_each(|(point, formula)| own.invariants[point].push(formula));
+        self.goals.push(goal);
+        true
+    }
 }
 
 /// A place of a function where labels are asked.
@@ -64,22 +90,18 @@ impl Certificates {
         }
         found.text = text::print(source.program);
         let writer = Writer::new((source, &found.text), (encoded, pool), contracts);
-        let mut shared: IndexMap<SharedArgument<'_>, Vec<&ObjectiveGoal<'_>>> = IndexMap::new();
+        let mut shared: Vec<SharedArgument<'_>> = Vec::new();
         for goal in goals {
-            let engines::Certificate { depth, argument, invariants, parameters } = goal.certificate;
-            let argument = SharedArgument {
-                depth: *depth,
-                exhaustive: *argument == engines::Argument::Exhaustion,
-                symbols: &parameters.symbols,
-                invariants,
-            };
-            shared.entry(argument).or_default().push(goal);
+            if !shared.iter_mut().any(|argument| argument.takes(goal)) {
+                let certificate = goal.certificate.clone();
+                shared.push(SharedArgument { certificate, goals: vec![goal] });
+            }
         }
-        for goals in shared.into_values() {
-            match writer.of_goals(objectives, &goals) {
+        for argument in shared {
+            match writer.of_goals(objectives, &argument) {
                 Ok(certificate) => found.all.push(certificate),
                 Err(why) => {
-                    let names = goals.iter().flat_map(|goal| &goal.of);
+                    let names = argument.goals.iter().flat_map(|goal| &goal.of);
                     found.missing.extend(names.map(|of| (shown_name(of), why.clone())));
                 }
             }
@@ -98,13 +120,12 @@ impl Writer<'_> {
     fn of_goals(
         &self,
         objectives: ObjectiveSource<'_>,
-        goals: &[&ObjectiveGoal<'_>],
+        SharedArgument { certificate: proof, goals }: &SharedArgument<'_>,
     ) -> Result<Certificate, String> {
         let mut ends = Vec::new();
         for goal in goals {
             ends.push(self.end_of(goal.meaning)?);
         }
-        let proof = goals[0].certificate;
         let flags = self.flags_of(proof, &ends);
         let mut events = self.events(objectives, &flags, &ends)?;
         let statements = self.statements(proof, &flags)?;
