@@ -3,6 +3,7 @@
 mod common;
 mod formulas;
 mod meaning;
+mod objectives;
 mod recursion;
 mod refusals;
 mod solvers;
