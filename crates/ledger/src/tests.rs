@@ -126,6 +126,7 @@ fn complete() -> Evidence {
         preconditions: "none".into(),
         assumptions: Vec::new(),
         invariants: Vec::new(),
+        certificates: Vec::new(),
     }
 }
 
@@ -417,6 +418,7 @@ fn assuming(assumptions: &[Assumption]) -> Evidence {
         preconditions: "none".into(),
         assumptions: assumptions.to_vec(),
         invariants: Vec::new(),
+        certificates: Vec::new(),
     }
 }
 
@@ -479,4 +481,46 @@ fn explorations_of_an_older_format_are_made_again_since_they_do_not_name_their_a
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
     let found = row(&ledger, &here);
     assert_eq!((found.infeasible, found.unknown), (1, 5));
+}
+
+fn certified(names: &[&str]) -> Evidence {
+    let Evidence::Complete { preconditions, assumptions, invariants, .. } = complete() else {
+        panic!("it is an argument")
+    };
+    let method = Evidence::ALL_RUNS.to_owned();
+    let certificates = names.iter().map(|name| (*name).to_owned()).collect();
+    Evidence::Complete { method, preconditions, assumptions, invariants, certificates }
+}
+
+#[test]
+fn documents_are_kept_once_by_their_names() {
+    let (folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    let mut recording = ledger.record(F, &here).expect("a recording");
+    recording.document("a", "first").expect("recorded");
+    recording.document("a", "second").expect("recorded");
+    recording.evidence(&keys[0], &certified(&["a"])).expect("recorded");
+    recording.commit().expect("committed");
+    drop(ledger);
+    let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("the ledger");
+    assert_eq!(ledger.document("a").expect("read").as_deref(), Some("first"));
+    assert_eq!(ledger.document("b").expect("read"), None);
+}
+
+#[test]
+fn arguments_with_certificates_are_listed_until_they_are_withdrawn() {
+    let (_folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    add(&mut ledger, &here, &keys[0], &certified(&["a", "b"]));
+    add(&mut ledger, &here, &keys[1], &complete());
+    let found = ledger.certified().expect("read");
+    let [only] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((only.label.clone(), only.scope.clone()), (keys[0].clone(), here));
+    assert_eq!((only.unit.as_str(), only.function.as_str()), (F.unit, F.name));
+    assert_eq!(only.evidence.certificates(), ["a", "b"]);
+    let method = only.evidence.method().to_owned();
+    let (scope, label) = (only.scope.clone(), only.label.clone());
+    let contradiction = "its certificate does not stand".to_owned();
+    add(&mut ledger, &scope, &label, &Evidence::Withdrawn { method, contradiction });
+    assert_eq!(ledger.certified().expect("read"), []);
 }

@@ -44,6 +44,9 @@ pub enum Evidence {
         /// The invariants that it rests on, for the user to read.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         invariants: Vec<String>,
+        /// The certificates that a second tool can check, by the names of documents in the ledger.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        certificates: Vec<String>,
     },
     /// No state whatever makes the predicate true at its site.
     LocalProof {
@@ -320,8 +323,16 @@ impl Evidence {
         Some(open.cloned().collect())
     }
 
+    /// The names of its certificates.
+    pub fn certificates(&self) -> &[String] {
+        match self {
+            Self::Complete { certificates, .. } => certificates,
+            _ => &[],
+        }
+    }
+
     /// Whether it is an argument for infeasibility that other evidence withdraws.
-    fn is_withdrawn(&self, evidence: &[Self]) -> bool {
+    pub fn is_withdrawn(&self, evidence: &[Self]) -> bool {
         let withdraws = |other: &Self| matches!(other, Self::Withdrawn { method, .. } if method == self.method());
         self.assumptions().is_some() && evidence.iter().any(withdraws)
     }
@@ -371,6 +382,7 @@ mod tests {
             preconditions: String::new(),
             assumptions: kinds.iter().map(told).collect(),
             invariants: Vec::new(),
+            certificates: Vec::new(),
         }
     }
 

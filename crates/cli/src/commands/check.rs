@@ -30,6 +30,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
 
 const fn code(check: &CertificateCheck) -> ExitCode {
     match check.result {
+        _ if !check.withdrawn.is_empty() => ExitCode::Internal,
         CheckResult::Checked => ExitCode::Done,
         CheckResult::Open { .. } => ExitCode::Below,
         CheckResult::IllFormed(_) => ExitCode::Usage,
@@ -56,7 +57,13 @@ fn shown(checks: &Checks) -> String {
 }
 
 fn show(text: &mut String, check: &CertificateCheck) {
-    let file = check.file.display();
+    let file = match &check.name {
+        Some(name) => {
+            let short: String = name.chars().take(DIGITS).collect();
+            format!("{} {short}", check.file.display())
+        }
+        None => check.file.display().to_string(),
+    };
     let work = format!("{} conditions, {:.1} s", check.conditions, check.seconds);
     let _ = match &check.result {
         CheckResult::Checked => writeln!(text, "{file}: {} ({work})", subject(check)),
@@ -72,12 +79,18 @@ fn show(text: &mut String, check: &CertificateCheck) {
             writeln!(text, "{file}: false ({work}): {condition}\n    {model}")
         }
     };
+    for objective in &check.withdrawn {
+        let _ = writeln!(text, "    internal error: no longer infeasible: {objective}");
+    }
     if check.result == CheckResult::Checked {
         for named in check.objectives.iter().flat_map(|objective| &objective.of) {
             let _ = writeln!(text, "    {}: {}: {}", named.place, named.criterion, named.text);
         }
     }
 }
+
+/// How many digits of a name in a ledger are shown.
+const DIGITS: usize = 12;
 
 /// What a certificate says.
 fn subject(check: &CertificateCheck) -> String {

@@ -38,6 +38,10 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
             output::text(&format!("no certificate for {objective}: {why}\n"))?;
         }
     }
+    if let Some(ledger) = &args.ledger {
+        let count = proofs.record(ledger)?;
+        output::text(&format!("{count} infeasible objectives are recorded in {}\n", ledger.display()))?;
+    }
     let is_refuted = |one: &ObjectiveProof| matches!(one.answer, ErrorAnswer::Unconfirmed(_));
     Ok(match proofs.objectives.iter().any(is_refuted) {
         true => ExitCode::Internal,
@@ -66,7 +70,7 @@ fn request(args: &ProveArgs) -> Result<ObjectiveProofRequest, Failure> {
         time: time_limit(args.time),
         provers: args.provers.into(),
         jobs: args.jobs,
-        certify: args.certificates.is_some(),
+        certify: args.certificates.is_some() || args.ledger.is_some(),
     })
 }
 

@@ -38,6 +38,7 @@ use answers::{Answered, answers};
 use asked::AskedObjectives;
 use companion::ObjectiveCompanion;
 use exploration::ObjectiveExploration;
+use recorded::{LedgerContext, LedgerFindings};
 
 mod answers;
 mod asked;
@@ -45,6 +46,7 @@ mod companion;
 mod coverage;
 mod exploration;
 mod monitor;
+mod recorded;
 
 /// A program, its objectives, and the time for the proofs.
 #[derive(Clone, Debug)]
@@ -86,6 +88,9 @@ pub struct ObjectiveProofs {
     /// The certificates of what is unreachable.
     #[serde(skip)]
     pub certificates: Certificates,
+    /// What a ledger is told; nothing where no certificates are wanted.
+    #[serde(skip)]
+    findings: LedgerFindings,
 }
 
 /// What is known of an objective.
@@ -192,7 +197,7 @@ impl ObjectiveProofs {
         });
         let objectives = objectives.collect();
         let checking_seconds = begun.elapsed().as_secs_f64();
-        let mut certificates = Certificates::default();
+        let (mut certificates, mut findings) = Default::default();
         if request.certify {
             let goals = certified_goals(&asked, (&encoded, &decided.verdicts), &found);
             let source = ProgramSource { program: text.program, texts: text.texts };
@@ -201,6 +206,7 @@ impl ObjectiveProofs {
             let of = (&encoded, &pool);
             certificates =
                 Certificates::of_objectives((source, labels), of, &decided.contracts, &goals);
+            findings = LedgerFindings::new(&loaded, &asked, &found, &certificates);
             certificates.missing.extend(asked.without_argument(&found));
         }
         Ok(Self {
@@ -212,6 +218,7 @@ impl ObjectiveProofs {
             checking_seconds,
             undefined: undefined(text.program),
             certificates,
+            findings,
         })
     }
 
@@ -268,6 +275,7 @@ struct Subject {
     objectives: Vec<FunctionObjectives>,
     /// How many of these are asked for.
     own: usize,
+    context: LedgerContext,
 }
 
 impl Subject {
@@ -283,8 +291,10 @@ impl Subject {
         let own = made.functions.len();
         let mut objectives = made.functions;
         objectives.extend(made.further);
+        let semantics = request.objectives.semantics;
+        let context = LedgerContext::new(&project, entry, (&objectives[..own], semantics));
         begin_with_inputs(&mut project, &mut objectives);
-        Ok(Self { project, entry, objectives, own })
+        Ok(Self { project, entry, objectives, own, context })
     }
 
     fn text(&self) -> ProvedText<'_> {

@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 use lydian_base::{Budget, EntityId, StopReason};
 use lydian_inputs::bounds::nothing_kept;
 use lydian_ir::test::Test;
-use lydian_ir::{Callee, Function, Stmt};
+use lydian_ir::{Callee, FuncId, Function, Stmt};
 use lydian_objective::evidence::Evidence;
 use lydian_objective::hyper::SequenceId;
 use lydian_objective::hyper::normal::Part;
@@ -38,6 +38,7 @@ use super::infeasible_vectors::{self, LabelQuestions};
 use super::local::semantics;
 use crate::error::Error;
 use crate::measurement::test_runner::Patience;
+use crate::project::Project;
 use crate::proving::invariants::PointInvariants;
 use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::hyperlabel_coverage::HyperlabelCoverage;
@@ -96,20 +97,6 @@ impl Session<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    /// Whether runs may call a function that is neither the program's nor the system's: one that it names,
-    /// or one that it gets as an input.
-    fn calls_what_is_undefined(&self) -> bool {
-        let functions = &self.project.program.functions;
-        let is_by_pointer =
-            |stmt: &Stmt| matches!(stmt, Stmt::Call { callee: Callee::Indirect(_), .. });
-        let is_undefined = |function: &Function| match &function.body {
-            Some(body) => body.stmts.values().any(is_by_pointer),
-            None => !function.system,
-        };
-        let entered = may_be_entered(&self.project.program, self.entry);
-        entered.iter().any(|function| is_undefined(&functions[*function]))
     }
 
     /// Whether runs may enter a function that is not supported, which could do anything.
@@ -219,12 +206,13 @@ impl Session<'_, '_> {
     /// The evidence that no run reaches a goal, by its invariants.
     fn argument(&self) -> impl Fn(Vec<String>) -> Evidence {
         let preconditions = self.project.surroundings().join("; ");
-        let assumed = self.calls_what_is_undefined().then(nothing_kept);
+        let assumed = calls_what_is_undefined(self.project, self.entry).then(nothing_kept);
         move |invariants| Evidence::Complete {
             method: Evidence::ALL_RUNS.to_owned(),
             preconditions: preconditions.clone(),
             assumptions: assumed.iter().cloned().collect(),
             invariants,
+            certificates: Vec::new(),
         }
     }
 
@@ -337,6 +325,21 @@ struct Answers {
     runs: Vec<Vec<Test>>,
     /// One sentence for each argument that is false, an internal error.
     refuted: Vec<String>,
+}
+
+/// Whether runs may call a function that is neither the program's nor the system's: one that it names, or
+/// one that it gets as an input.
+pub(crate) fn calls_what_is_undefined(project: &Project, entry: FuncId) -> bool {
+    let functions = &project.program.functions;
+    let is_by_pointer =
+        |stmt: &Stmt| matches!(stmt, Stmt::Call { callee: Callee::Indirect(_), .. });
+    let is_undefined = |function: &Function| match &function.body {
+        Some(body) => body.stmts.values().any(is_by_pointer),
+        None => !function.system,
+    };
+    may_be_entered(&project.program, entry)
+        .iter()
+        .any(|function| is_undefined(&functions[*function]))
 }
 
 /// The objectives that are asked about.
