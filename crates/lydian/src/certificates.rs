@@ -13,7 +13,7 @@ use lydian_check::document::{
     Part, Place, Point, PointKind, ProgramText, Rules, SignedOverflow, digest,
 };
 use lydian_ir::{FuncId, Program, StmtId, text};
-use lydian_prove::encode::Encoded;
+use lydian_prove::encode::{Encoded, GoalMeaning};
 use lydian_prove::encode::provenance::{OriginKind, PlaceKind, VariablePlace};
 use lydian_prove::engines::{self, Contracts};
 use lydian_prove::system::PointId;
@@ -35,6 +35,8 @@ pub struct Certificates {
     pub text: String,
     /// The certificates.
     pub all: Vec<Certificate>,
+    /// The objectives' goals that have one, with its position.
+    pub(crate) goals: Vec<(GoalMeaning, usize)>,
     /// Why a proof has none, with what it is about: a function that has an error, or an objective.
     pub missing: Vec<(String, String)>,
 }

@@ -99,7 +99,11 @@ impl Certificates {
         }
         for argument in shared {
             match writer.of_goals(objectives, &argument) {
-                Ok(certificate) => found.all.push(certificate),
+                Ok(certificate) => {
+                    let at = found.all.len();
+                    found.goals.extend(argument.goals.iter().map(|goal| (goal.meaning, at)));
+                    found.all.push(certificate);
+                }
                 Err(why) => {
                     let names = argument.goals.iter().flat_map(|goal| &goal.of);
                     found.missing.extend(names.map(|of| (shown_name(of), why.clone())));

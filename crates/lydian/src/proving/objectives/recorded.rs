@@ -56,7 +56,7 @@ impl LedgerContext {
 }
 
 /// Whether runs may allocate memory.
-fn allocates(program: &Program, entry: FuncId) -> bool {
+pub(crate) fn allocates(program: &Program, entry: FuncId) -> bool {
     let is_allocation = |name: &str| {
         let model = library_function(name).and_then(|known| known.model());
         model.is_some_and(|model| match model.function {
