@@ -46,7 +46,7 @@ fn shown(checks: &Checks) -> String {
     let all = &checks.certificates;
     let stand = all.iter().filter(|check| check.result == CheckResult::Checked).count();
     let conditions: u32 = all.iter().map(|check| check.conditions).sum();
-    let seconds: f64 = all.iter().map(|check| check.seconds).sum();
+    let seconds = all.iter().fold(0.0, |sum, check| sum + check.seconds);
     let _ = writeln!(
         text,
         "{stand} of {} certificates stand ({conditions} conditions, {seconds:.1} s, {})",
