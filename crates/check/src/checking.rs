@@ -82,7 +82,13 @@ pub fn check(document: &Document, solver: &Solver) -> Result<Report, SolverError
 
 fn check_here(document: &Document, solver: &Solver) -> Result<Report, SolverError> {
     let begun = Instant::now();
-    let mut asking = Asking { solver: solver.session(), goal: None, objectives: Vec::new(), asked: 0, error: None };
+    let mut asking = Asking {
+        solver: solver.session(),
+        goal: None,
+        objectives: Vec::new(),
+        asked: 0,
+        error: None,
+    };
     let result = conditions(document, &mut asking);
     if let Some(error) = asking.error {
         return Err(error);

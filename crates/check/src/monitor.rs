@@ -48,10 +48,7 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    pub(crate) fn new(
-        unfolding: &Unfolding<'_>,
-        certificate: &Certificate,
-    ) -> Result<Self, Fault> {
+    pub(crate) fn new(unfolding: &Unfolding<'_>, certificate: &Certificate) -> Result<Self, Fault> {
         let nothing = Objectives {
             short_circuit: false,
             events: Vec::new(),
@@ -140,7 +137,8 @@ impl Monitor {
     /// The names of the goals, for people.
     pub(crate) fn goal_names(&self) -> Vec<String> {
         let goals = self.objectives.goals.iter().map(|goal| {
-            let names = goal.of.iter().map(|of| format!("{}: {}: {}", of.place, of.criterion, of.text));
+            let names =
+                goal.of.iter().map(|of| format!("{}: {}: {}", of.place, of.criterion, of.text));
             names.collect::<Vec<String>>().join("; ")
         });
         goals.collect()
@@ -151,8 +149,7 @@ impl Monitor {
         let function = self.function_of(label);
         let event = &self.objectives.events[label.event];
         let is_at_start = event.at.contains(&Moment::Start);
-        let instance =
-            unfolding.instances.iter().find(|instance| instance.function == function);
+        let instance = unfolding.instances.iter().find(|instance| instance.function == function);
         let is_truth = |expr: u32| {
             let expr = ExprId::from_index(expr as usize);
             instance.is_none_or(|instance| {

@@ -35,7 +35,9 @@ use lydian_objective::evidence::{
 use lydian_objective::{
     AcceptedAssumptions, Criterion, FunctionObjectives, HyperEntry, LabelEntry, LabelKey,
 };
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 use rustc_hash::FxHashMap;
 
 pub use error::LedgerError;

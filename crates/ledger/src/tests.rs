@@ -189,7 +189,7 @@ fn contradictory_evidence_is_kept_and_counts_as_unknown() {
     add(&mut ledger, &here, &keys[0], &Evidence::Measured { test: test.clone() });
     let verdicts = ledger.verdicts(F, &here, &AcceptedAssumptions::default()).expect("verdicts");
     let errors: Vec<_> = verdicts.iter().filter_map(|v| v.verdict.as_ref().err()).collect();
-    assert_eq!(errors, [&Contradiction { covered: vec![test], infeasible: complete() }]);
+    assert_eq!(errors, [&Contradiction { covered: vec![test], infeasible: Box::new(complete()) }]);
     let row = row(&ledger, &here);
     assert_eq!((row.covered, row.infeasible), (0, 0));
     assert!(row.reasons.contains(&("contradictory evidence".to_owned(), 1)));

@@ -13,8 +13,8 @@ use lydian_check::document::{
     Part, Place, Point, PointKind, ProgramText, Rules, SignedOverflow, digest,
 };
 use lydian_ir::{FuncId, Program, StmtId, text};
-use lydian_prove::encode::{Encoded, GoalMeaning};
 use lydian_prove::encode::provenance::{OriginKind, PlaceKind, VariablePlace};
+use lydian_prove::encode::{Encoded, GoalMeaning};
 use lydian_prove::engines::{self, Contracts};
 use lydian_prove::system::PointId;
 use lydian_smt::{Term, TermPool};
@@ -272,8 +272,7 @@ impl<'w> Writer<'w> {
                 PlaceKind::Return => PointKind::Return,
             },
             block: origin.block.index() as u32,
-            place: (!span.is_none())
-                .then(|| self.texts.place(span.start).to_string()),
+            place: (!span.is_none()).then(|| self.texts.place(span.start).to_string()),
             current: current.map(|(part, _)| part as u32).collect(),
             invariants,
         })

@@ -176,7 +176,7 @@ pub struct Contradiction {
     /// The tests that cover it.
     pub covered: Vec<TestHash>,
     /// The argument that it is infeasible.
-    pub infeasible: Evidence,
+    pub infeasible: Box<Evidence>,
 }
 
 fn named(tests: &[TestHash]) -> String {
@@ -211,7 +211,7 @@ pub fn verdict(
         return match evidence.iter().find(firm) {
             None => Ok(Verdict::Covered { tests: covered.to_vec() }),
             Some(infeasible) => {
-                let (covered, infeasible) = (covered.to_vec(), infeasible.clone());
+                let (covered, infeasible) = (covered.to_vec(), Box::new(infeasible.clone()));
                 Err(Contradiction { covered, infeasible })
             }
         };
@@ -468,7 +468,7 @@ mod tests {
     fn a_test_beside_a_proof_is_an_internal_error_that_names_both() {
         let error = verdict(None, &[proof(), measured()]).unwrap_err();
         assert_eq!(error.covered, [TestHash("t".into())]);
-        assert_eq!(error.infeasible, proof());
+        assert_eq!(*error.infeasible, proof());
         assert!(error.to_string().contains("local-unsat"), "{error}");
     }
 

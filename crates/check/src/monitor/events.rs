@@ -79,7 +79,8 @@ impl Machine<'_, '_> {
         let no = Value::plain(self.terms.truth(false));
         for flag in 0..monitor.objectives.flags.len() {
             let own = monitor.flag(instance, flag);
-            if matches!(own, Place::Flag { instance: Some(_), .. }) && monitor.notes.contains(&own) {
+            if matches!(own, Place::Flag { instance: Some(_), .. }) && monitor.notes.contains(&own)
+            {
                 state.set(Key::Note(own), no);
             }
         }

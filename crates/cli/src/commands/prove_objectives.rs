@@ -58,7 +58,8 @@ fn request(args: &ProveArgs) -> Result<ObjectiveProofRequest, Failure> {
         ("--witnesses", args.other_tools.witnesses.is_some()),
     ];
     if let Some((option, _)) = of_errors.iter().find(|(_, is_given)| *is_given) {
-        let what = format!("{option} is for proofs about errors, and not for those about objectives");
+        let what =
+            format!("{option} is for proofs about errors, and not for those about objectives");
         return Err(Failure::usage("criteria", what)
             .note("leave out --criteria; or ask the tool about objectives with `lydian gen`"));
     }

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::EntityId;
+use lydian_check::Certificate;
 use lydian_check::document::objectives::{
     Event, Flag, Label, Moment, Named, Objective, Objectives, Predicate, Scope,
 };
-use lydian_check::Certificate;
 use lydian_ir::source::Point;
 use lydian_ir::{Body, ConditionId, FuncId, MarkKind, Stmt, text};
 use lydian_objective::hyper::SequenceScope;
@@ -195,8 +195,7 @@ impl Writer<'_> {
             },
             Symbol::Parameter(..) => None,
         });
-        let mut waiting: Vec<usize> =
-            ends.iter().filter_map(|end| end.flag).chain(used).collect();
+        let mut waiting: Vec<usize> = ends.iter().filter_map(|end| end.flag).chain(used).collect();
         let mut needed = BTreeSet::new();
         while let Some(flag) = waiting.pop() {
             if needed.insert(flag) {

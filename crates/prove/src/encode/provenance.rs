@@ -249,11 +249,7 @@ pub(crate) fn provenance(
 }
 
 /// The place of a slot that is a note for goals.
-fn note(
-    analysed: Analysed<'_, '_>,
-    sites: &LabelSites<'_>,
-    slot: SlotId,
-) -> Option<VariablePlace> {
+fn note(analysed: Analysed<'_, '_>, sites: &LabelSites<'_>, slot: SlotId) -> Option<VariablePlace> {
     match analysed.slots.all[slot].kind {
         SlotKind::Flag(instance, flag) => {
             Some(VariablePlace::Flag(instance.map(EntityId::index), flag))

@@ -39,8 +39,9 @@ impl LedgerContext {
         (functions, semantics): (&[FunctionObjectives], Semantics),
     ) -> Self {
         let configuration = configuration(project, semantics);
-        let scope =
-            |of: &FunctionObjectives| evidence_scope(project, (of.function, semantics), &configuration);
+        let scope = |of: &FunctionObjectives| {
+            evidence_scope(project, (of.function, semantics), &configuration)
+        };
         let mut assumptions = Vec::new();
         assumptions.extend(calls_what_is_undefined(project, entry).then(nothing_kept));
         if allocates(&project.program, entry) {
