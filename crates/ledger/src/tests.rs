@@ -399,7 +399,10 @@ fn what_the_first_format_took_for_measured_or_complete_is_dropped_and_its_tests_
     let test = add_test(&mut ledger, 1);
     add(&mut ledger, &here, &keys[0], &Evidence::Measured { test });
     add(&mut ledger, &here, &keys[1], &complete());
-    ledger.connection.execute_batch("DROP INDEX unconfirmed; PRAGMA user_version = 1").unwrap();
+    ledger
+        .connection
+        .execute_batch("DROP INDEX unconfirmed; DROP TABLE document; PRAGMA user_version = 1")
+        .unwrap();
     drop(ledger);
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
     let row = row(&ledger, &here);
@@ -476,7 +479,7 @@ fn explorations_of_an_older_format_are_made_again_since_they_do_not_name_their_a
     let here = scope("code", "any");
     add(&mut ledger, &here, &keys[0], &complete());
     add(&mut ledger, &here, &keys[1], &Evidence::LocalProof { method: "local-unsat".into() });
-    ledger.connection.execute_batch("PRAGMA user_version = 3").expect("set");
+    ledger.connection.execute_batch("DROP TABLE document; PRAGMA user_version = 3").expect("set");
     drop(ledger);
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
     let found = row(&ledger, &here);
