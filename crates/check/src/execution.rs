@@ -7,7 +7,7 @@ use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::MOST_OF_A_BLOCK;
 use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Storage};
 
-use crate::calls::effect_at;
+use crate::library::calls::effect_at;
 use crate::library::{Effect, effect_of};
 use crate::machine::Machine;
 use crate::meaning::with_bit_field;

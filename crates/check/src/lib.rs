@@ -10,7 +10,6 @@
 //! Where the check does not follow the program exactly it has more runs. So a certificate that is right
 //! may fail, and one that is wrong does not stand.
 
-mod calls;
 mod checking;
 mod conditions;
 pub mod document;

@@ -34,7 +34,6 @@ use exploration::ErrorExploration;
 pub(crate) use exploration::error_label;
 pub use invariants::PointInvariants;
 pub use native_tests::NativeTest;
-pub(crate) use objectives::allocates;
 pub use objectives::{ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs};
 use search::{CHECK_TIME, Search, alternates, chain, encode_whole};
 use source_invariants::SourceInvariants;

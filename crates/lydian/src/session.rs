@@ -21,7 +21,6 @@ use state::{Conclusion, Round};
 
 pub(crate) use goals::FunctionUnderTest;
 pub(crate) use outside::SessionChecker;
-pub(crate) use proofs::calls_what_is_undefined;
 pub(crate) use state::{Session, SessionOptions, TestMemory};
 
 mod evidence;

@@ -38,7 +38,6 @@ use answers::{Answered, answers};
 use asked::AskedObjectives;
 use companion::ObjectiveCompanion;
 use exploration::ObjectiveExploration;
-pub(crate) use recorded::allocates;
 use recorded::{LedgerContext, LedgerFindings};
 
 mod answers;

@@ -7,5 +7,3 @@ pub(crate) mod implied_verdicts;
 mod infeasible_vectors;
 mod local;
 mod reachability;
-
-pub(crate) use reachability::calls_what_is_undefined;

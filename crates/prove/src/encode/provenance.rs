@@ -9,8 +9,6 @@ use lydian_ir::{
 use lydian_objective::hyper::{SequenceId, SequenceScope};
 use lydian_objective::{LabelId, Site};
 
-use crate::encode::goals::labels::LabelSites;
-use crate::encode::goals::sequences::SequenceSites;
 use crate::encode::ids::{NodeId, SlotId};
 use crate::encode::inlined::Inlined;
 use crate::encode::memory::layout::Layout;
@@ -42,6 +40,14 @@ pub struct Provenance {
     pub flags: Vec<FlagOrigin>,
     /// The sequences that are goals, by function.
     pub sequences: BTreeMap<(FuncId, SequenceId), SequenceEnd>,
+}
+
+/// The parts of a system that are about its goals.
+pub(crate) struct GoalOrigins {
+    /// The places of variables that are notes for goals, by variable.
+    pub(crate) notes: Vec<Option<VariablePlace>>,
+    pub(crate) flags: Vec<FlagOrigin>,
+    pub(crate) sequences: BTreeMap<(FuncId, SequenceId), SequenceEnd>,
 }
 
 /// A flag: whether a run is in the midst of a sequence.
@@ -204,7 +210,7 @@ pub enum VariablePlace {
 /// The provenance of a system with these slots for variables and these nodes for points.
 pub(crate) fn provenance(
     analysed: Analysed<'_, '_>,
-    (sites, sequences): (&LabelSites<'_>, &SequenceSites<'_>),
+    goals: GoalOrigins,
     live: &Liveness,
     (slots, nodes): (&[SlotId], &[NodeId]),
 ) -> Provenance {
@@ -220,8 +226,8 @@ pub(crate) fn provenance(
     }
     let (mut variables, mut points) = (Arena::new(), Arena::new());
     let mut outside = None;
-    for slot in slots {
-        let place = place(analysed, *slot).or_else(|| note(analysed, sites, *slot));
+    for (slot, note) in slots.iter().zip(&goals.notes) {
+        let place = place(analysed, *slot).or(*note);
         let variable = variables.push(place);
         if analysed.slots.all[*slot].kind == SlotKind::Outside {
             outside = Some(variable);
@@ -243,30 +249,8 @@ pub(crate) fn provenance(
         outside,
         points,
         live: live_at,
-        flags: sequences.origins(),
-        sequences: sequences.ends(),
-    }
-}
-
-/// The place of a slot that is a note for goals.
-fn note(analysed: Analysed<'_, '_>, sites: &LabelSites<'_>, slot: SlotId) -> Option<VariablePlace> {
-    match analysed.slots.all[slot].kind {
-        SlotKind::Flag(instance, flag) => {
-            Some(VariablePlace::Flag(instance.map(EntityId::index), flag))
-        }
-        SlotKind::Reached(instance, decision, condition) => {
-            Some(VariablePlace::Reached(instance.index(), decision, condition))
-        }
-        SlotKind::Value(instance, decision, condition) => {
-            Some(VariablePlace::Outcome(instance.index(), decision, condition))
-        }
-        SlotKind::Mutant(instance, decision, at) => {
-            let mutants = sites.mutants_of(analysed.inlined, instance, decision)?;
-            let (condition, expr) = *mutants.get(at / 2)?;
-            let (instance, value) = (instance.index(), at % 2 == 0);
-            Some(VariablePlace::Mutant { instance, decision, condition, expr, value })
-        }
-        _ => None,
+        flags: goals.flags,
+        sequences: goals.sequences,
     }
 }
 

@@ -6,12 +6,10 @@ use std::path::Path;
 
 use lydian_check::document::digest;
 use lydian_inputs::bounds::nothing_kept;
-use lydian_ir::libc::{AllocationFn, LibFn, library_function};
-use lydian_ir::{FuncId, Program};
+use lydian_ir::FuncId;
 use lydian_ledger::{EvidenceScope, FunctionName, Ledger, LedgerError};
 use lydian_objective::evidence::Evidence;
 use lydian_objective::{Assumption, AssumptionKind, FunctionObjectives, LabelKey};
-use lydian_prove::call_graph::may_be_entered;
 
 use super::super::verdicts::ErrorAnswer;
 use super::answers::Answered;
@@ -21,7 +19,7 @@ use crate::certificates::{Certificates, shown_name};
 use crate::error::Error;
 use crate::objectives::Semantics;
 use crate::project::Project;
-use crate::session::calls_what_is_undefined;
+use crate::project::undefined::{allocates, calls_what_is_undefined};
 use crate::shared_ledger::{configuration, evidence_scope, unit_name};
 
 /// What a ledger has to know of a program, as it was before first values of variables became inputs.
@@ -54,19 +52,6 @@ impl LedgerContext {
             assumptions,
         }
     }
-}
-
-/// Whether runs may allocate memory.
-pub(crate) fn allocates(program: &Program, entry: FuncId) -> bool {
-    let is_allocation = |name: &str| {
-        let model = library_function(name).and_then(|known| known.model());
-        model.is_some_and(|model| match model.function {
-            LibFn::Allocation(function) => function != AllocationFn::Free,
-            _ => false,
-        })
-    };
-    let entered = may_be_entered(program, entry);
-    entered.iter().any(|function| is_allocation(&program.functions[*function].name))
 }
 
 /// The findings about a function's objectives.

@@ -18,7 +18,7 @@ use lydian_smt::TermPool;
 
 use super::implied_verdicts::CONJUNCTIONS;
 use crate::certificates::{Certificates, ObjectiveGoal, ObjectiveSource, ProgramSource};
-use crate::proving::allocates;
+use crate::project::undefined::allocates;
 use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::state::Session;
 

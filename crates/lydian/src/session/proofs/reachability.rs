@@ -18,7 +18,6 @@ use indexmap::IndexMap;
 use lydian_base::{Budget, EntityId, StopReason};
 use lydian_inputs::bounds::nothing_kept;
 use lydian_ir::test::Test;
-use lydian_ir::{Callee, FuncId, Function, Stmt};
 use lydian_objective::evidence::Evidence;
 use lydian_objective::hyper::SequenceId;
 use lydian_objective::hyper::normal::Part;
@@ -39,7 +38,7 @@ use super::infeasible_vectors::{self, LabelQuestions};
 use super::local::semantics;
 use crate::error::Error;
 use crate::measurement::test_runner::Patience;
-use crate::project::Project;
+use crate::project::undefined::calls_what_is_undefined;
 use crate::proving::invariants::PointInvariants;
 use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::hyperlabel_coverage::HyperlabelCoverage;
@@ -346,21 +345,6 @@ struct Answers {
     runs: Vec<Vec<Test>>,
     /// One sentence for each argument that is false, an internal error.
     refuted: Vec<String>,
-}
-
-/// Whether runs may call a function that is neither the program's nor the system's: one that it names, or
-/// one that it gets as an input.
-pub(crate) fn calls_what_is_undefined(project: &Project, entry: FuncId) -> bool {
-    let functions = &project.program.functions;
-    let is_by_pointer =
-        |stmt: &Stmt| matches!(stmt, Stmt::Call { callee: Callee::Indirect(_), .. });
-    let is_undefined = |function: &Function| match &function.body {
-        Some(body) => body.stmts.values().any(is_by_pointer),
-        None => !function.system,
-    };
-    may_be_entered(&project.program, entry)
-        .iter()
-        .any(|function| is_undefined(&functions[*function]))
 }
 
 /// The objectives that are asked about.
