@@ -9,10 +9,12 @@ use lydian_ir::{Callee, FuncId, Program, Stmt, StmtId, text, verify};
 
 use crate::checking::invariants::Invariants;
 use crate::conditions::{Asker, Conditions, Effort, Failure};
-use crate::document::{Certificate, Document};
+use crate::document::objectives::Objective;
+use crate::document::{self, Document};
 use crate::fault::Fault;
 use crate::library::{goes_elsewhere, is_error, may_run};
 use crate::machine::Scene;
+use crate::monitor::Monitor;
 use crate::objects::Objects;
 use crate::pointers::Pointers;
 use crate::recursion::{kept_parts, visible_objects};
@@ -52,8 +54,10 @@ pub enum Outcome {
 pub struct Report {
     /// The result.
     pub outcome: Outcome,
-    /// The goal as the program's text has it; none if it was not found there.
+    /// The goal as the program's text has it; none if it was not found there, or is an objective.
     pub goal: Option<String>,
+    /// The objectives that are goals; none if they were not found in the program's text.
+    pub objectives: Vec<Objective>,
     /// How many conditions the solver was asked.
     pub conditions: u32,
     /// The time.
@@ -78,7 +82,13 @@ pub fn check(document: &Document, solver: &Solver) -> Result<Report, SolverError
 
 fn check_here(document: &Document, solver: &Solver) -> Result<Report, SolverError> {
     let begun = Instant::now();
-    let mut asking = Asking { solver: solver.session(), goal: None, asked: 0, error: None };
+    let mut asking = Asking {
+        solver: solver.session(),
+        goal: None,
+        objectives: Vec::new(),
+        asked: 0,
+        error: None,
+    };
     let result = conditions(document, &mut asking);
     if let Some(error) = asking.error {
         return Err(error);
@@ -93,7 +103,8 @@ fn check_here(document: &Document, solver: &Solver) -> Result<Report, SolverErro
         Err(Failure::Refuted(condition, model)) => Outcome::Refuted { condition, model },
         Err(Failure::Open(condition, reason)) => Outcome::Open { condition, reason },
     };
-    Ok(Report { outcome, goal: asking.goal, conditions: asking.asked, time: begun.elapsed() })
+    let Asking { goal, objectives, asked, .. } = asking;
+    Ok(Report { outcome, goal, objectives, conditions: asked, time: begun.elapsed() })
 }
 
 fn conditions(document: &Document, asking: &mut Asking<'_>) -> Result<(), Failure> {
@@ -106,9 +117,13 @@ fn conditions(document: &Document, asking: &mut Asking<'_>) -> Result<(), Failur
     if !certificate.rules.allocation_succeeds {
         return Err(Fault::unsupported("allocations that may fail").into());
     }
-    let goal = goal(&program, certificate)?;
-    asking.goal = Some(goal.text);
-    let goal = goal.at;
+    let error = match (&certificate.goal, &certificate.objectives) {
+        (Some(wanted), None) => Some(goal(&program, wanted)?),
+        (None, Some(objectives)) if !objectives.goals.is_empty() => None,
+        _ => return Err(Fault::form("it is about a call, or about objectives").into()),
+    };
+    asking.goal = error.as_ref().map(|goal| goal.text.clone());
+    let error = error.map(|goal| goal.at);
     let unfolding = Unfolding::new(&program, certificate)?;
     let objects = Objects::new(&unfolding, certificate)?;
     let run: Vec<_> = unfolding.instances.iter().map(|instance| instance.function).collect();
@@ -120,7 +135,11 @@ fn conditions(document: &Document, asking: &mut Asking<'_>) -> Result<(), Failur
     let pointers = Pointers::new(&unfolding, &objects);
     let visible = visible_objects(&unfolding, &objects, &pointers)?;
     let kept = kept_parts(certificate.state.iter().map(|part| part.place));
-    let scene = Scene { unfolding, objects, pointers, goal, kept, visible };
+    let monitor = Monitor::new(&unfolding, certificate)?;
+    if let Some(objectives) = &certificate.objectives {
+        asking.objectives.clone_from(&objectives.goals);
+    }
+    let scene = Scene { unfolding, objects, pointers, error, monitor, kept, visible };
     let invariants = Invariants::new(&scene, certificate)?;
     Conditions::new(&scene, &invariants, certificate, asking).check()
 }
@@ -133,8 +152,7 @@ struct Goal {
 }
 
 /// The goal, which is a call of a function that stands for an error or asserts.
-fn goal(program: &Program, certificate: &Certificate) -> Result<Goal, Fault> {
-    let wanted = &certificate.goal;
+fn goal(program: &Program, wanted: &document::Goal) -> Result<Goal, Fault> {
     let function = program.function_named(&wanted.function);
     let function = function.ok_or_else(|| Fault::form("the goal's function is not there"))?;
     let stmt = StmtId::from_index(wanted.statement as usize);
@@ -157,6 +175,7 @@ fn goal(program: &Program, certificate: &Certificate) -> Result<Goal, Fault> {
 struct Asking<'a> {
     solver: Session<'a>,
     goal: Option<String>,
+    objectives: Vec<Objective>,
     asked: u32,
     error: Option<SolverError>,
 }

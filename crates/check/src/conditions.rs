@@ -236,16 +236,39 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
                 next.push(to);
             }
         }
-        let mut query = premises;
-        query.push(ends.goal);
         let argument = &self.certificate.argument;
         if argument.kind == ArgumentKind::Induction && (argument.depth == 1 || point == 0) {
             let condition = format!("no way from {} leads to the goal", self.name(point));
-            self.refuse(&machine, &query, &condition)?;
+            self.refuse_goals(&mut machine, (&premises, &ends.goals), &condition)?;
             return Ok((next, false));
         }
+        let mut query = premises;
+        query.push(machine.terms.any(&ends.goals));
         let may_reach = self.is_possible(&machine, &query)?;
         Ok((next, may_reach))
+    }
+
+    /// No goal is reached: they are asked for together, and one by one where that has no answer.
+    fn refuse_goals(
+        &mut self,
+        machine: &mut Machine<'_, '_>,
+        (premises, goals): (&[Term], &[Term]),
+        condition: &str,
+    ) -> Result<(), Failure> {
+        let mut query = premises.to_vec();
+        query.push(machine.terms.any(goals));
+        let effort = if goals.len() > 1 { Effort::Low } else { Effort::Full };
+        match self.refuse_with(machine, (&query, condition), effort) {
+            Err(Failure::Open(..)) if goals.len() > 1 => {}
+            answer => return answer,
+        }
+        let names = self.scene.monitor.goal_names();
+        for (goal, name) in goals.iter().zip(names) {
+            let mut query = premises.to_vec();
+            query.push(*goal);
+            self.refuse(machine, &query, &format!("{condition} ({name})"))?;
+        }
+        Ok(())
     }
 
     /// Whether some terms may hold together. Only arguments by exhaustion need to know.
@@ -271,7 +294,8 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
         let mut arrived: BTreeMap<usize, Vec<State>> = BTreeMap::new();
         for (point, mut state) in std::mem::take(&mut front.states) {
             let ends = machine.follow(point, state.clone())?;
-            goal = machine.terms.or(goal, ends.goal);
+            let reached = machine.terms.any(&ends.goals);
+            goal = machine.terms.or(goal, reached);
             for (to, mut arrival) in ends.arrivals {
                 if near.is_none_or(|near| near.contains(&to)) {
                     self.invariants.arrive(machine, (&mut state, &mut arrival), to);

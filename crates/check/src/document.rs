@@ -3,6 +3,8 @@
 //! Numbers of functions, globals, locals, statements and blocks are those of the IR's text, which lies in
 //! a file beside the certificate. [`FORMAT`] is the version; a certificate of another one is refused.
 
+pub mod objectives;
+
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
@@ -10,14 +12,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::terms::Sort;
+use objectives::Objectives;
 
 /// The version of the format.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The end of the names of certificates.
 pub const EXTENSION: &str = ".certificate.json";
 
-/// An argument that no run of a program comes to a statement.
+/// An argument that no run of a program comes to a statement, or covers some objectives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
@@ -27,8 +30,12 @@ pub struct Certificate {
     pub program: ProgramText,
     /// The meaning of what C leaves open.
     pub rules: Rules,
-    /// The statement that no run comes to.
-    pub goal: Goal,
+    /// The statement that no run comes to; none if the certificate is about objectives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
+    /// The objectives that no run covers; none if the certificate is about a statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objectives: Option<Objectives>,
     /// The last part of the argument.
     pub argument: Argument,
     /// The activations that are told apart, callers before those that they call. Those without a call
@@ -196,7 +203,7 @@ pub struct Part {
 }
 
 /// The place of a part of the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Place {
     /// A register of an instance: a truth value, a bit-vector or a float, as its type says.
@@ -259,6 +266,44 @@ pub enum Place {
     Result {
         /// The instance.
         instance: usize,
+    },
+    /// Whether a flag of the objectives is set: in an activation, or in the run.
+    Flag {
+        /// The instance; none for a flag of the run.
+        instance: Option<usize>,
+        /// The flag, by its position.
+        flag: u32,
+    },
+    /// Whether the last evaluation of a decision reached a condition.
+    Reached {
+        /// The instance.
+        instance: usize,
+        /// The decision.
+        decision: u32,
+        /// The condition.
+        condition: u32,
+    },
+    /// The value that the condition had there.
+    Outcome {
+        /// The instance.
+        instance: usize,
+        /// The decision.
+        decision: u32,
+        /// The condition.
+        condition: u32,
+    },
+    /// Whether an expression in place of the condition surely had a value there.
+    Mutant {
+        /// The instance.
+        instance: usize,
+        /// The decision.
+        decision: u32,
+        /// The condition.
+        condition: u32,
+        /// The expression.
+        expression: u32,
+        /// The value.
+        value: bool,
     },
     /// No part of the program's state: any value, which never changes. An invariant with it holds for each.
     Any {
@@ -412,6 +457,10 @@ impl Place {
                 (1..=64).contains(&index_bits).then_some(Sort::Array(index_bits, element))
             }
             Self::End { .. } => Some(Sort::Bits(64)),
+            Self::Flag { .. }
+            | Self::Reached { .. }
+            | Self::Outcome { .. }
+            | Self::Mutant { .. } => Some(Sort::Bool),
             Self::Any { bits } => (1..=64).contains(&bits).then_some(Sort::Bits(bits)),
         }
     }

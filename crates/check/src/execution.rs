@@ -7,7 +7,7 @@ use lydian_ir::ctype::IntKind;
 use lydian_ir::libc::MOST_OF_A_BLOCK;
 use lydian_ir::{CType, CTypeId, Callee, ExprId, FuncId, LocalId, Stmt, StmtId, Storage};
 
-use crate::calls::effect_at;
+use crate::library::calls::effect_at;
 use crate::library::{Effect, effect_of};
 use crate::machine::Machine;
 use crate::meaning::with_bit_field;
@@ -168,7 +168,7 @@ impl Machine<'_, '_> {
         if site.most < MOST_AT_ONE_PLACE {
             let beyond = self.terms.not(fits);
             let beyond = self.terms.and(state.guard, beyond);
-            self.reach_goal(beyond);
+            self.reach_all(beyond);
         }
         state.assume(&mut self.terms, fits);
         if !site.repeats {
@@ -314,7 +314,7 @@ impl Machine<'_, '_> {
     /// Notes that control comes to a call. Returns whether the goal is one where the argument is false.
     pub(crate) fn come_to_call(&mut self, state: &mut State, (instance, stmt): (usize, StmtId)) {
         let content = &self.scene.unfolding.instances[instance];
-        if (content.function, stmt) != self.scene.goal {
+        if Some((content.function, stmt)) != self.scene.error {
             return;
         }
         let Stmt::Call { callee, args, .. } = &content.body.stmts[stmt] else { return };
@@ -332,7 +332,7 @@ impl Machine<'_, '_> {
             }
             _ => state.guard,
         };
-        self.reach_goal(reached);
+        self.reach_goal(0, reached);
     }
 
     /// Whether the argument of an assumption or assertion is true: only the bits of an `int` count,
@@ -485,9 +485,7 @@ impl Machine<'_, '_> {
         functions: Vec<FuncId>,
     ) {
         let content = &self.scene.unfolding.instances[site.instance];
-        if self.may_reach_goal(functions) {
-            self.reach_goal(state.guard);
-        }
+        self.run_anything(state, functions);
         self.havoc_known_outside(state);
         let Stmt::Call { dst_addr, ty, .. } = &content.body.stmts[site.stmt] else { return };
         if let Some(addr) = dst_addr {

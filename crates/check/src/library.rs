@@ -1,5 +1,7 @@
 //! Functions without a body whose effects the check knows, by their names.
 
+pub(crate) mod calls;
+
 use std::collections::BTreeSet;
 
 use lydian_ir::libc::{LibFn, library_function};

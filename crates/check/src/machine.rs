@@ -1,6 +1,7 @@
 //! The simulation of paths: what its parts share.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use lydian_base::EntityId;
 use lydian_ir::{
@@ -12,6 +13,7 @@ use crate::checking::invariants::Invariants;
 use crate::document::{Origin, Place};
 use crate::library::may_run;
 use crate::meaning::sort_of;
+use crate::monitor::Monitor;
 use crate::objects::{Layout, Object, Objects, initial_number};
 use crate::pointers::Pointers;
 use crate::pointers::targets::Targets;
@@ -29,7 +31,10 @@ pub(crate) struct Scene<'a> {
     pub(crate) unfolding: Unfolding<'a>,
     pub(crate) objects: Objects,
     pub(crate) pointers: Pointers,
-    pub(crate) goal: (FuncId, StmtId),
+    /// The call that no run comes to, if that is the goal.
+    pub(crate) error: Option<(FuncId, StmtId)>,
+    /// The objectives that are goals otherwise.
+    pub(crate) monitor: Monitor,
     /// The parts of the certificate's state that keep values from the beginning of an activation.
     pub(crate) kept: Vec<Kept>,
     /// The objects that recursive functions may know.
@@ -43,6 +48,11 @@ impl<'a> Scene<'a> {
 
     pub(crate) const fn address_bits(&self) -> u32 {
         self.objects.address_bits()
+    }
+
+    /// The functions that the goals lie in, by goal.
+    pub(crate) fn goal_functions(&self) -> impl Iterator<Item = FuncId> {
+        self.error.map(|(function, _)| function).into_iter().chain(self.monitor.goal_functions())
     }
 
     /// Whether nothing writes to an object, so that it has its initial contents.
@@ -90,6 +100,7 @@ impl<'a> Scene<'a> {
                 }
             }
             Key::End(_) | Key::Ghost(_) => Sort::Bits(64),
+            Key::Note(_) => Sort::Bool,
         }
     }
 
@@ -109,6 +120,7 @@ impl<'a> Scene<'a> {
             Key::End(object) => format!("{}.end", self.objects.all[object].name),
             Key::Result(_) | Key::Returned(_) => "result".to_owned(),
             Key::Ghost(part) | Key::Before(part) => format!("x{part}"),
+            Key::Note(_) => "note".to_owned(),
         }
     }
 
@@ -138,9 +150,9 @@ pub(crate) struct Machine<'s, 'a> {
     /// The invariants, of which those where functions return are contracts.
     pub(crate) invariants: &'s Invariants,
     pub(crate) terms: Terms,
-    /// Where the goal was reached since the point.
-    pub(crate) goal: Term,
-    may_reach: BTreeMap<Vec<FuncId>, bool>,
+    /// Where each goal was reached since the point.
+    pub(crate) goals: Vec<Term>,
+    may_run: BTreeMap<Vec<FuncId>, Rc<BTreeSet<FuncId>>>,
     /// The terms that are addresses of objects and functions.
     pub(crate) addresses: FxHashSet<Term>,
     /// The symbols for the parts of the certificate's state that are any values.
@@ -150,10 +162,10 @@ pub(crate) struct Machine<'s, 'a> {
 impl<'s, 'a> Machine<'s, 'a> {
     pub(crate) fn new(scene: &'s Scene<'a>, invariants: &'s Invariants) -> Self {
         let mut terms = Terms::default();
-        let goal = terms.truth(false);
-        let (may_reach, addresses) = (BTreeMap::new(), FxHashSet::default());
+        let goals = vec![terms.truth(false); scene.goal_functions().count()];
+        let (may_run, addresses) = (BTreeMap::new(), FxHashSet::default());
         let any_values = BTreeMap::new();
-        Self { scene, invariants, terms, goal, may_reach, addresses, any_values }
+        Self { scene, invariants, terms, goals, may_run, addresses, any_values }
     }
 
     /// Any value of a variable.
@@ -189,6 +201,10 @@ impl<'s, 'a> Machine<'s, 'a> {
                 state.set(Key::Returned(at), value);
             }
         }
+        for note in &self.scene.monitor.notes {
+            let value = self.fresh(Key::Note(*note));
+            state.set(Key::Note(*note), value);
+        }
         for kept in &self.scene.kept {
             let value = self.fresh(Key::Before(kept.part));
             state.set(Key::Before(kept.part), value);
@@ -208,6 +224,10 @@ impl<'s, 'a> Machine<'s, 'a> {
     pub(crate) fn initial_state(&mut self) -> State {
         let guard = self.terms.truth(true);
         let mut state = self.any_state(guard);
+        let no = Value::plain(self.terms.truth(false));
+        for note in &self.scene.monitor.notes {
+            state.set(Key::Note(*note), no);
+        }
         for (object, content) in self.scene.objects.all.iter().enumerate() {
             let is_known = match content.origin {
                 Origin::Global { .. } => true,
@@ -328,16 +348,21 @@ impl<'s, 'a> Machine<'s, 'a> {
         Value { term, base: Some(base) }
     }
 
-    /// Whether code that is not followed may come to the goal when some functions are called.
-    pub(crate) fn may_reach_goal(&mut self, from: Vec<FuncId>) -> bool {
-        let (program, goal) = (self.scene.program(), self.scene.goal.0);
-        let reaches = |from: &Vec<FuncId>| may_run(program, from).contains(&goal);
-        *self.may_reach.entry(from).or_insert_with_key(reaches)
+    /// The functions that code which is not followed may run when some functions are called.
+    pub(crate) fn may_run(&mut self, from: Vec<FuncId>) -> Rc<BTreeSet<FuncId>> {
+        let program = self.scene.program();
+        let run = |from: &Vec<FuncId>| Rc::new(may_run(program, from));
+        self.may_run.entry(from).or_insert_with_key(run).clone()
     }
 
-    /// Notes that the goal is reached on a state.
-    pub(crate) fn reach_goal(&mut self, condition: Term) {
-        self.goal = self.terms.or(self.goal, condition);
+    /// Notes that a goal is reached where a condition holds.
+    pub(crate) fn reach_goal(&mut self, goal: usize, condition: Term) {
+        self.goals[goal] = self.terms.or(self.goals[goal], condition);
+    }
+
+    /// Notes that every goal is reached where a condition holds.
+    pub(crate) fn reach_all(&mut self, condition: Term) {
+        (0..self.goals.len()).for_each(|goal| self.reach_goal(goal, condition));
     }
 }
 

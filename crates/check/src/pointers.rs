@@ -19,8 +19,8 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::calls::effect_at;
 use crate::library::Effect;
+use crate::library::calls::effect_at;
 use crate::objects::Objects;
 use crate::pointers::targets::Targets;
 use crate::unfolding::Unfolding;

@@ -131,6 +131,7 @@ impl Machine<'_, '_> {
         enter.assume(&mut self.terms, stays);
         after.assume(&mut self.terms, returns);
         self.forget_visible(&mut after);
+        self.begin_anything(&mut after);
         let result = self.fresh(Key::Returned(callee));
         self.assume_contract(&mut after, (&enter, callee), result);
         self.set_result_of(&mut after, (caller, stmt), Some(result));

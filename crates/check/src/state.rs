@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::document::Place;
 use crate::terms::{Term, Terms};
 
 /// A variable of the state.
@@ -23,6 +24,8 @@ pub(crate) enum Key {
     Before(u32),
     /// The result of a recursive instance.
     Returned(usize),
+    /// A part of the state that objectives keep.
+    Note(Place),
 }
 
 /// The bits of an offset.

@@ -29,12 +29,15 @@ use lydian_base::Place;
 use lydian_ir::CTypes;
 use lydian_ir::test::Test;
 use lydian_objective::evidence::{
-    AssumedObjective, Contradiction, CriterionRow, Engine, Evidence, TestHash, Verdict, verdict,
+    AssumedObjective, Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason,
+    Verdict, verdict,
 };
 use lydian_objective::{
     AcceptedAssumptions, Criterion, FunctionObjectives, HyperEntry, LabelEntry, LabelKey,
 };
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 use rustc_hash::FxHashMap;
 
 pub use error::LedgerError;
@@ -90,6 +93,32 @@ pub struct LabelVerdict {
     pub label: LabelKey,
     /// Its verdict, without regard to whether a criterion counts it as a duplicate.
     pub verdict: Result<Verdict, Contradiction>,
+}
+
+/// An argument for infeasibility that has certificates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertifiedEvidence {
+    /// The translation unit.
+    pub unit: String,
+    /// The function.
+    pub function: String,
+    /// The conditions under which it is valid.
+    pub scope: EvidenceScope,
+    /// The objective.
+    pub label: LabelKey,
+    /// The objective in words.
+    pub text: String,
+    /// Its place.
+    pub place: Place,
+    /// The argument.
+    pub evidence: Evidence,
+}
+
+impl CertifiedEvidence {
+    /// The objective and the code.
+    fn about(&self) -> [&str; 4] {
+        [&self.unit, &self.function, &self.label.0, &self.scope.code]
+    }
 }
 
 /// A row of the table of entries: an objective as one criterion counts it.
@@ -331,6 +360,66 @@ impl Ledger {
         Ok(by_label)
     }
 
+    /// The text of a document; none if there is no document of this name.
+    ///
+    /// # Errors
+    /// Trouble with the file.
+    pub fn document(&self, name: &str) -> Result<Option<String>, LedgerError> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT text FROM document WHERE name = ?1")
+            .and_then(|mut query| query.query_row([name], |row| row.get(0)).optional());
+        self.wrap(found)
+    }
+
+    /// All arguments with certificates that are not withdrawn, whatever their scope, oldest first.
+    ///
+    /// # Errors
+    /// Trouble with the file or its contents.
+    pub fn certified(&self) -> Result<Vec<CertifiedEvidence>, LedgerError> {
+        let rows = self.wrap(self.all_evidence())?;
+        let mut all = Vec::new();
+        for (mut found, detail) in rows {
+            found.evidence =
+                serde_json::from_str(&detail).map_err(|error| self.contents(&error))?;
+            all.push(found);
+        }
+        let mut by_label: FxHashMap<[&str; 4], Vec<Evidence>> = FxHashMap::default();
+        for found in &all {
+            by_label.entry(found.about()).or_default().push(found.evidence.clone());
+        }
+        let counts = |found: &&CertifiedEvidence| {
+            !found.evidence.certificates().is_empty()
+                && !found.evidence.is_withdrawn(&by_label[&found.about()])
+        };
+        Ok(all.iter().filter(counts).cloned().collect())
+    }
+
+    /// All evidence that argues for infeasibility or withdraws an argument, with its text, not yet read.
+    fn all_evidence(&self) -> rusqlite::Result<Vec<(CertifiedEvidence, String)>> {
+        let mut query = self.connection.prepare_cached(
+            "SELECT unit, name, code, configuration, label, predicate, file, line, col, detail
+             FROM evidence JOIN function ON function.id = evidence.function
+             JOIN label ON label.function = evidence.function AND label.key = evidence.label
+             WHERE kind IN ('complete', 'withdrawn') ORDER BY evidence.id",
+        )?;
+        let read = |row: &rusqlite::Row<'_>| {
+            let file: String = row.get(6)?;
+            let evidence = Evidence::Unknown { reason: UnknownReason::NotTried };
+            let found = CertifiedEvidence {
+                unit: row.get(0)?,
+                function: row.get(1)?,
+                scope: EvidenceScope { code: row.get(2)?, configuration: row.get(3)? },
+                label: LabelKey(row.get(4)?),
+                text: row.get(5)?,
+                place: Place { file: file.into(), line: row.get(7)?, column: row.get(8)? },
+                evidence,
+            };
+            Ok((found, row.get(9)?))
+        };
+        query.query_map([], read)?.collect()
+    }
+
     fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T, LedgerError> {
         result.map_err(|error| LedgerError::from_sqlite(&self.path, error))
     }
@@ -472,6 +561,19 @@ impl LedgerTransaction<'_> {
             .and_then(|mut insert| insert.execute(params![self.function, hash.0, json]))
             .map_err(|error| LedgerError::from_sqlite(&self.path, error))?;
         Ok(hash)
+    }
+
+    /// Records a document by a name that follows from its text, such as its digest. One of that name which
+    /// is there stays.
+    ///
+    /// # Errors
+    /// Trouble with the file.
+    pub fn document(&mut self, name: &str, text: &str) -> Result<(), LedgerError> {
+        let insert = self.transaction.prepare_cached(
+            "INSERT INTO document(name, text) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        );
+        let inserted = insert.and_then(|mut insert| insert.execute(params![name, text]));
+        inserted.map(drop).map_err(|error| LedgerError::from_sqlite(&self.path, error))
     }
 
     /// Records evidence on a label whose objectives are recorded. A test that the evidence names must be

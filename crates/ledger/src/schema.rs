@@ -13,7 +13,7 @@ use crate::LedgerError;
 const APPLICATION_ID: i64 = 0x4c59_4449;
 
 /// From each format to the next, from an empty database on.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     FIRST,
     // Evidence of the first format may be of labels that a run passed only after undefined
     // behaviour. The tests stay, and are measured again when they are next asked for.
@@ -25,6 +25,8 @@ const MIGRATIONS: [&str; 4] = [
     // Explorations did not say which of their preconditions were assumptions that nobody stated. They are
     // made again when they are next asked for.
     "DELETE FROM evidence WHERE kind = 'complete';",
+    // Certificates, and the programs that they are about. Evidence names them.
+    "CREATE TABLE document(name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;",
 ];
 
 const FIRST: &str = "

@@ -126,6 +126,7 @@ fn complete() -> Evidence {
         preconditions: "none".into(),
         assumptions: Vec::new(),
         invariants: Vec::new(),
+        certificates: Vec::new(),
     }
 }
 
@@ -188,7 +189,7 @@ fn contradictory_evidence_is_kept_and_counts_as_unknown() {
     add(&mut ledger, &here, &keys[0], &Evidence::Measured { test: test.clone() });
     let verdicts = ledger.verdicts(F, &here, &AcceptedAssumptions::default()).expect("verdicts");
     let errors: Vec<_> = verdicts.iter().filter_map(|v| v.verdict.as_ref().err()).collect();
-    assert_eq!(errors, [&Contradiction { covered: vec![test], infeasible: complete() }]);
+    assert_eq!(errors, [&Contradiction { covered: vec![test], infeasible: Box::new(complete()) }]);
     let row = row(&ledger, &here);
     assert_eq!((row.covered, row.infeasible), (0, 0));
     assert!(row.reasons.contains(&("contradictory evidence".to_owned(), 1)));
@@ -398,7 +399,10 @@ fn what_the_first_format_took_for_measured_or_complete_is_dropped_and_its_tests_
     let test = add_test(&mut ledger, 1);
     add(&mut ledger, &here, &keys[0], &Evidence::Measured { test });
     add(&mut ledger, &here, &keys[1], &complete());
-    ledger.connection.execute_batch("DROP INDEX unconfirmed; PRAGMA user_version = 1").unwrap();
+    ledger
+        .connection
+        .execute_batch("DROP INDEX unconfirmed; DROP TABLE document; PRAGMA user_version = 1")
+        .unwrap();
     drop(ledger);
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
     let row = row(&ledger, &here);
@@ -417,6 +421,7 @@ fn assuming(assumptions: &[Assumption]) -> Evidence {
         preconditions: "none".into(),
         assumptions: assumptions.to_vec(),
         invariants: Vec::new(),
+        certificates: Vec::new(),
     }
 }
 
@@ -474,9 +479,51 @@ fn explorations_of_an_older_format_are_made_again_since_they_do_not_name_their_a
     let here = scope("code", "any");
     add(&mut ledger, &here, &keys[0], &complete());
     add(&mut ledger, &here, &keys[1], &Evidence::LocalProof { method: "local-unsat".into() });
-    ledger.connection.execute_batch("PRAGMA user_version = 3").expect("set");
+    ledger.connection.execute_batch("DROP TABLE document; PRAGMA user_version = 3").expect("set");
     drop(ledger);
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
     let found = row(&ledger, &here);
     assert_eq!((found.infeasible, found.unknown), (1, 5));
+}
+
+fn certified(names: &[&str]) -> Evidence {
+    let Evidence::Complete { preconditions, assumptions, invariants, .. } = complete() else {
+        panic!("it is an argument")
+    };
+    let method = Evidence::ALL_RUNS.to_owned();
+    let certificates = names.iter().map(|name| (*name).to_owned()).collect();
+    Evidence::Complete { method, preconditions, assumptions, invariants, certificates }
+}
+
+#[test]
+fn documents_are_kept_once_by_their_names() {
+    let (folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    let mut recording = ledger.record(F, &here).expect("a recording");
+    recording.document("a", "first").expect("recorded");
+    recording.document("a", "second").expect("recorded");
+    recording.evidence(&keys[0], &certified(&["a"])).expect("recorded");
+    recording.commit().expect("committed");
+    drop(ledger);
+    let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("the ledger");
+    assert_eq!(ledger.document("a").expect("read").as_deref(), Some("first"));
+    assert_eq!(ledger.document("b").expect("read"), None);
+}
+
+#[test]
+fn arguments_with_certificates_are_listed_until_they_are_withdrawn() {
+    let (_folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    add(&mut ledger, &here, &keys[0], &certified(&["a", "b"]));
+    add(&mut ledger, &here, &keys[1], &complete());
+    let found = ledger.certified().expect("read");
+    let [only] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((only.label.clone(), only.scope.clone()), (keys[0].clone(), here));
+    assert_eq!((only.unit.as_str(), only.function.as_str()), (F.unit, F.name));
+    assert_eq!(only.evidence.certificates(), ["a", "b"]);
+    let method = only.evidence.method().to_owned();
+    let (scope, label) = (only.scope.clone(), only.label.clone());
+    let contradiction = "its certificate does not stand".to_owned();
+    add(&mut ledger, &scope, &label, &Evidence::Withdrawn { method, contradiction });
+    assert_eq!(ledger.certified().expect("read"), []);
 }

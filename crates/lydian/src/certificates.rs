@@ -1,18 +1,20 @@
 //! Certificates of the prover as documents, which `lydian check` checks with an external solver.
 
 mod formulas;
+mod objectives;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexSet;
-use lydian_base::EntityId;
+use lydian_base::{EntityId, SourceMap};
 use lydian_check::document::{
     Argument, ArgumentKind, Call, Certificate, EXTENSION, FORMAT, Goal, Instance, Object, Origin,
     Part, Place, Point, PointKind, ProgramText, Rules, SignedOverflow, digest,
 };
 use lydian_ir::{FuncId, Program, StmtId, text};
-use lydian_prove::encode::Encoded;
 use lydian_prove::encode::provenance::{OriginKind, PlaceKind, VariablePlace};
+use lydian_prove::encode::{Encoded, GoalMeaning};
 use lydian_prove::engines::{self, Contracts};
 use lydian_prove::system::PointId;
 use lydian_smt::{Term, TermPool};
@@ -21,6 +23,7 @@ use crate::error::Error;
 use crate::files;
 use crate::project::linked::LinkedProgram;
 use formulas::{Symbol, Translation};
+pub(crate) use objectives::{ObjectiveGoal, ObjectiveSource, shown_name};
 
 /// How many digits of a program's digest stand in the names of its files.
 const DIGITS: usize = 12;
@@ -32,8 +35,17 @@ pub struct Certificates {
     pub text: String,
     /// The certificates.
     pub all: Vec<Certificate>,
-    /// Why a proof has none, with the function that has its goal.
+    /// The objectives' goals that have one, with its position.
+    pub(crate) goals: Vec<(GoalMeaning, usize)>,
+    /// Why a proof has none, with what it is about: a function that has an error, or an objective.
     pub missing: Vec<(String, String)>,
+}
+
+/// A program with its text.
+#[derive(Clone, Copy)]
+pub(crate) struct ProgramSource<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) texts: &'p SourceMap,
 }
 
 /// A proof that a statement is out of reach.
@@ -52,11 +64,13 @@ impl Certificates {
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         files::folder(folder)?;
         let mut written = Vec::new();
-        for certificate in &self.all {
+        for (at, certificate) in self.all.iter().enumerate() {
             let short: String = certificate.program.sha256.chars().take(DIGITS).collect();
-            let goal = &certificate.goal;
-            let name = format!("{short}-{}-s{}{EXTENSION}", goal.function, goal.statement);
-            let path = folder.join(name);
+            let about = match &certificate.goal {
+                Some(goal) => format!("{}-s{}", goal.function, goal.statement),
+                None => format!("objectives-{}", at + 1),
+            };
+            let path = folder.join(format!("{short}-{about}{EXTENSION}"));
             files::file(&path, &certificate.json())?;
             written.push(path);
         }
@@ -79,20 +93,8 @@ impl Certificates {
         }
         let program = &linked.linked.program;
         found.text = text::print(program);
-        let sha256 = digest(&found.text);
-        let short: String = sha256.chars().take(DIGITS).collect();
-        let writer = Writer {
-            linked,
-            program,
-            encoded,
-            contracts,
-            pool,
-            text: ProgramText {
-                file: format!("{short}.ir"),
-                sha256,
-                entry: program.functions[entry_of(encoded)].name.clone(),
-            },
-        };
+        let source = ProgramSource { program, texts: &linked.linked.source };
+        let writer = Writer::new((source, &found.text), (encoded, pool), contracts);
         for proof in proofs {
             match writer.certificate(proof) {
                 Ok(certificate) => found.all.push(certificate),
@@ -115,13 +117,16 @@ fn entry_of(encoded: &Encoded) -> FuncId {
 
 /// Writes the certificates of a program.
 struct Writer<'w> {
-    linked: &'w LinkedProgram,
     program: &'w Program,
+    texts: &'w SourceMap,
     encoded: &'w Encoded,
     contracts: &'w Contracts,
     pool: &'w TermPool,
     text: ProgramText,
 }
+
+/// The numbers that a document gives flags.
+type FlagNumbers = BTreeMap<usize, usize>;
 
 /// The parts of a document that follow from the invariants.
 struct Statements {
@@ -130,25 +135,48 @@ struct Statements {
     points: Vec<Point>,
 }
 
-impl Writer<'_> {
+impl<'w> Writer<'w> {
+    fn new(
+        (source, text): (ProgramSource<'w>, &str),
+        (encoded, pool): (&'w Encoded, &'w TermPool),
+        contracts: &'w Contracts,
+    ) -> Self {
+        let ProgramSource { program, texts } = source;
+        let sha256 = digest(text);
+        let short: String = sha256.chars().take(DIGITS).collect();
+        let file = format!("{short}.ir");
+        let entry = program.functions[entry_of(encoded)].name.clone();
+        let text = ProgramText { file, sha256, entry };
+        Self { program, texts, encoded, contracts, pool, text }
+    }
+
+    /// The certificate that a call is out of reach.
     fn certificate(&self, proof: &Proof<'_>) -> Result<Certificate, String> {
+        let goal = Goal {
+            function: self.program.functions[proof.function].name.clone(),
+            statement: proof.statement.index() as u32,
+            place: proof.place.clone(),
+        };
+        let statements = self.statements(proof.certificate, &FlagNumbers::default())?;
+        Ok(Certificate { goal: Some(goal), ..self.document(proof.certificate, statements) })
+    }
+
+    /// A certificate without a goal.
+    fn document(&self, proof: &engines::Certificate, statements: Statements) -> Certificate {
         let origins = &self.encoded.provenance;
-        let Statements { state, instantiations, points } = self.statements(proof.certificate)?;
-        Ok(Certificate {
+        let Statements { state, instantiations, points } = statements;
+        Certificate {
             format: FORMAT,
             program: self.text.clone(),
             rules: Rules { signed_overflow: SignedOverflow::Wraps, allocation_succeeds: true },
-            goal: Goal {
-                function: self.program.functions[proof.function].name.clone(),
-                statement: proof.statement.index() as u32,
-                place: proof.place.clone(),
-            },
+            goal: None,
+            objectives: None,
             argument: Argument {
-                kind: match proof.certificate.argument {
+                kind: match proof.argument {
                     engines::Argument::Induction => ArgumentKind::Induction,
                     engines::Argument::Exhaustion => ArgumentKind::Exhaustion,
                 },
-                depth: proof.certificate.depth,
+                depth: proof.depth,
             },
             instances: self.instances(),
             objects: origins.objects.iter().map(object).collect(),
@@ -161,7 +189,7 @@ impl Writer<'_> {
             state,
             instantiations,
             points,
-        })
+        }
     }
 
     fn instances(&self) -> Vec<Instance> {
@@ -178,10 +206,14 @@ impl Writer<'_> {
     }
 
     /// The parts of the state that the invariants of a proof and of contracts speak of, and the points.
-    fn statements(&self, proof: &engines::Certificate) -> Result<Statements, String> {
+    fn statements(
+        &self,
+        proof: &engines::Certificate,
+        flags: &FlagNumbers,
+    ) -> Result<Statements, String> {
         let (system, origins) = (&self.encoded.system, &self.encoded.provenance);
         let parameters = &proof.parameters;
-        let mut translation = Translation::new(self.pool, (system, origins), &parameters.symbols);
+        let mut translation = self.translation(proof);
         let mut formulas = Vec::new();
         for (own, contracts) in proof.invariants.iter().zip(self.contracts.formulas()) {
             let all: IndexSet<Term> = own.iter().chain(contracts).copied().collect();
@@ -195,7 +227,7 @@ impl Writer<'_> {
         for symbol in translation.used() {
             state.push(match symbol {
                 Symbol::Variable(variable) => {
-                    let place = origins.variables[*variable].map(place);
+                    let place = origins.variables[*variable].and_then(|of| place(of, flags));
                     let place = place.ok_or("an invariant is of a note for goals")?;
                     Part { name: system.variables[*variable].name.clone(), place }
                 }
@@ -210,6 +242,12 @@ impl Writer<'_> {
         }
         self.add_ends(&mut points);
         Ok(Statements { state, instantiations, points })
+    }
+
+    /// Translates formulas of a proof.
+    fn translation(&self, proof: &engines::Certificate) -> Translation<'w> {
+        let system = (&self.encoded.system, &self.encoded.provenance);
+        Translation::new(self.pool, system, &proof.parameters.symbols)
     }
 
     fn point(
@@ -234,8 +272,7 @@ impl Writer<'_> {
                 PlaceKind::Return => PointKind::Return,
             },
             block: origin.block.index() as u32,
-            place: (!span.is_none())
-                .then(|| self.linked.linked.source.place(span.start).to_string()),
+            place: (!span.is_none()).then(|| self.texts.place(span.start).to_string()),
             current: current.map(|(part, _)| part as u32).collect(),
             invariants,
         })
@@ -275,8 +312,9 @@ fn object(object: &lydian_prove::encode::provenance::ObjectOrigin) -> Object {
     Object { origin, name: object.name.clone(), address: object.address }
 }
 
-fn place(place: VariablePlace) -> Place {
-    match place {
+/// The place of a variable; none for a flag that has no number in the document.
+fn place(place: VariablePlace, flags: &FlagNumbers) -> Option<Place> {
+    Some(match place {
         VariablePlace::Register(instance, local) => {
             Place::Register { instance, local: local.index() as u32 }
         }
@@ -294,5 +332,23 @@ fn place(place: VariablePlace) -> Place {
             Place::Before { instance, object, offset, size, float }
         }
         VariablePlace::Result(instance) => Place::Result { instance },
-    }
+        VariablePlace::Flag(instance, flag) => {
+            Place::Flag { instance, flag: *flags.get(&flag)? as u32 }
+        }
+        VariablePlace::Reached(instance, decision, condition) => {
+            let (decision, condition) = (decision.index() as u32, condition.index() as u32);
+            Place::Reached { instance, decision, condition }
+        }
+        VariablePlace::Outcome(instance, decision, condition) => {
+            let (decision, condition) = (decision.index() as u32, condition.index() as u32);
+            Place::Outcome { instance, decision, condition }
+        }
+        VariablePlace::Mutant { instance, decision, condition, expr, value } => Place::Mutant {
+            instance,
+            decision: decision.index() as u32,
+            condition: condition.index() as u32,
+            expression: expr.index() as u32,
+            value,
+        },
+    })
 }

@@ -1,10 +1,13 @@
-//! Checks of certificates by an external solver.
+//! Checks of certificates by an external solver: of files, and of those that a ledger's verdicts rest on.
+
+mod of_ledger;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lydian_base::CancelToken;
+use lydian_check::document::objectives::Objective;
 use lydian_check::document::{DocumentError, EXTENSION};
 use lydian_check::{Document, Outcome, Solver, SolverError, check};
 use serde::Serialize;
@@ -14,7 +17,7 @@ use crate::error::Error;
 /// Certificates, and the solver for them.
 #[derive(Clone, Debug)]
 pub struct CheckRequest {
-    /// Certificates, and folders with certificates.
+    /// Certificates, ledgers, and folders with certificates or with a ledger.
     pub paths: Vec<PathBuf>,
     /// The time for each condition.
     pub time: Duration,
@@ -34,16 +37,26 @@ pub struct Checks {
 /// The check of one certificate.
 #[derive(Clone, Debug, Serialize)]
 pub struct CertificateCheck {
-    /// Its file.
+    /// Its file; of one in a ledger, that of the ledger.
     pub file: PathBuf,
-    /// The call that no run comes to, as the program's text has it.
+    /// Its name in a ledger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The call that no run comes to, as the program's text has it; none if it is about objectives.
     pub goal: Option<String>,
+    /// The objectives that no run covers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<Objective>,
     /// The result.
     pub result: CheckResult,
     /// How many conditions the solver was asked.
     pub conditions: u32,
     /// The time in seconds.
     pub seconds: f64,
+    /// The objectives of the ledger whose verdicts were withdrawn, since they rest on it and it does not
+    /// stand or is not about them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<String>,
 }
 
 /// The result of a check.
@@ -73,16 +86,24 @@ pub enum CheckResult {
 }
 
 impl Checks {
-    /// Checks certificates. Stops before the next one when cancelled.
+    /// Checks certificates. Stops before the next one when cancelled. A verdict of a ledger that rests on a
+    /// certificate which is false or ill-formed is withdrawn there.
     ///
     /// # Errors
-    /// No solver; an only file that cannot be read, and a folder without certificates.
+    /// No solver; an only file that cannot be read, and a folder without certificates; a ledger that cannot
+    /// be used.
     pub fn run(request: &CheckRequest, cancel: &CancelToken) -> Result<Self, Error> {
         let solver = Solver::find(request.solver.as_deref(), request.time);
         let solver = solver.map_err(|error| solver_error(&error))?;
-        let files = files_of(&request.paths)?;
-        let is_only = files.len() == 1;
         let mut certificates = Vec::new();
+        let ledgers: Vec<PathBuf> =
+            request.paths.iter().filter_map(|path| of_ledger::ledger_at(path)).collect();
+        let others = request.paths.iter().filter(|path| of_ledger::ledger_at(path).is_none());
+        let files = files_of(others)?;
+        let is_only = files.len() == 1 && ledgers.is_empty();
+        for ledger in ledgers {
+            certificates.extend(of_ledger::check_ledger(&ledger, &solver, cancel)?);
+        }
         for file in files {
             if cancel.is_cancelled() {
                 break;
@@ -109,10 +130,13 @@ fn checked(
 ) -> CertificateCheck {
     let without = |file: PathBuf, result: CheckResult| CertificateCheck {
         file,
+        name: None,
         goal: None,
+        objectives: Vec::new(),
         result,
         conditions: 0,
         seconds: 0.0,
+        withdrawn: Vec::new(),
     };
     let document = match document {
         Ok(document) => document,
@@ -129,11 +153,21 @@ fn checked(
         Outcome::Refuted { condition, model } => CheckResult::Refuted { condition, model },
     };
     let (conditions, seconds) = (report.conditions, report.time.as_secs_f64());
-    CertificateCheck { file, goal: report.goal, result, conditions, seconds }
+    let (goal, objectives) = (report.goal, report.objectives);
+    CertificateCheck {
+        file,
+        name: None,
+        goal,
+        objectives,
+        result,
+        conditions,
+        seconds,
+        withdrawn: Vec::new(),
+    }
 }
 
 /// The certificates among some paths, those in folders by name.
-fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+fn files_of<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Vec<PathBuf>, Error> {
     let mut all = Vec::new();
     for path in paths {
         if !path.is_dir() {

@@ -26,7 +26,7 @@ use crate::measurement::test_runner::TestRunner;
 use crate::measurement::{MeasurementOptions, confinement};
 use crate::objectives::{Objectives, Semantics};
 use crate::outside::OutsideRequest;
-use crate::project::{Project, WholeProgramTest};
+use crate::project::Project;
 use crate::replay::keeper::{self, Case, CaseKeeper};
 use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::session::{
@@ -182,7 +182,7 @@ impl<'p> Generator<'p> {
                 project,
                 objectives: self.objectives,
                 options,
-                configuration: configuration(project, self.objectives),
+                configuration: shared_ledger::configuration(project, self.objectives.semantics),
                 accepted: accepted(project, options),
                 query_log: query_log.as_ref(),
                 keeper: CaseKeeper {
@@ -208,23 +208,6 @@ fn accepted(project: &Project, options: &GeneratorOptions) -> AcceptedAssumption
     let asked: Vec<String> = options.accept.iter().map(ToString::to_string).collect();
     let names = asked.iter().chain(&project.settings.accepted).map(String::as_str);
     AcceptedAssumptions::named(names).expect("names were checked when they were read")
-}
-
-/// The text that decides, besides the code, which runs are considered.
-fn configuration(project: &Project, objectives: &Objectives) -> String {
-    let settings = &project.settings.text;
-    let mut text = format!("semantics {:?}; inputs {settings}", objectives.semantics);
-    if let Some(WholeProgramTest { request, .. }) = &project.whole {
-        let arguments = request.arguments.map(|of| vec![of.least, of.most, of.length]);
-        let files = request.files.map(|of| vec![of.count, of.bytes]);
-        text += &format!(
-            "; from main, with {:?} {:?} {:?}",
-            arguments.unwrap_or_default(),
-            request.stdin,
-            files.unwrap_or_default()
-        );
-    }
-    text
 }
 
 /// Begins the log of questions, if it is requested.
@@ -341,7 +324,7 @@ impl<'a> Run<'a> {
             targets: &task.targets,
             all: &self.objectives.functions,
             further: &self.objectives.further,
-            unit: &unit_name(&self.project.build.file),
+            unit: &shared_ledger::unit_name(&self.project.build.file),
             runner,
             ledger,
             keeper: &self.keeper,
@@ -506,11 +489,8 @@ impl<'a> Run<'a> {
     }
 
     fn scope(&self, func: FuncId) -> EvidenceScope {
-        let Project { program, texts, build, .. } = self.project;
-        let flags: Vec<&str> = build.flags.for_parsing().collect();
-        let settings = format!("{:?} {}", self.objectives.semantics, flags.join(" "));
-        let code = lydian_objective::code_fingerprint(program, &texts.all, func, &settings);
-        EvidenceScope { code, configuration: self.configuration.clone() }
+        let of = (func, self.objectives.semantics);
+        shared_ledger::evidence_scope(self.project, of, &self.configuration)
     }
 }
 
@@ -520,9 +500,4 @@ fn share(function: &str, objectives: &[ObjectiveSummary]) -> FunctionShare {
         objectives.iter().flat_map(|objective| &objective.tests).collect();
     let tests = tests.into_iter().cloned().collect();
     FunctionShare { function: function.to_owned(), tests }
-}
-
-/// The translation unit as the ledger names it.
-fn unit_name(file: &Path) -> String {
-    file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }

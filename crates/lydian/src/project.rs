@@ -26,6 +26,7 @@ mod loading;
 pub(crate) mod paths;
 pub(crate) mod request;
 mod settings_in_c;
+pub(crate) mod undefined;
 pub(crate) mod units;
 mod whole_program;
 

@@ -44,6 +44,9 @@ pub enum Evidence {
         /// The invariants that it rests on, for the user to read.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         invariants: Vec<String>,
+        /// The certificates that a second tool can check, by the names of documents in the ledger.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        certificates: Vec<String>,
     },
     /// No state whatever makes the predicate true at its site.
     LocalProof {
@@ -173,7 +176,7 @@ pub struct Contradiction {
     /// The tests that cover it.
     pub covered: Vec<TestHash>,
     /// The argument that it is infeasible.
-    pub infeasible: Evidence,
+    pub infeasible: Box<Evidence>,
 }
 
 fn named(tests: &[TestHash]) -> String {
@@ -208,7 +211,7 @@ pub fn verdict(
         return match evidence.iter().find(firm) {
             None => Ok(Verdict::Covered { tests: covered.to_vec() }),
             Some(infeasible) => {
-                let (covered, infeasible) = (covered.to_vec(), infeasible.clone());
+                let (covered, infeasible) = (covered.to_vec(), Box::new(infeasible.clone()));
                 Err(Contradiction { covered, infeasible })
             }
         };
@@ -320,8 +323,16 @@ impl Evidence {
         Some(open.cloned().collect())
     }
 
+    /// The names of its certificates.
+    pub fn certificates(&self) -> &[String] {
+        match self {
+            Self::Complete { certificates, .. } => certificates,
+            _ => &[],
+        }
+    }
+
     /// Whether it is an argument for infeasibility that other evidence withdraws.
-    fn is_withdrawn(&self, evidence: &[Self]) -> bool {
+    pub fn is_withdrawn(&self, evidence: &[Self]) -> bool {
         let withdraws = |other: &Self| matches!(other, Self::Withdrawn { method, .. } if method == self.method());
         self.assumptions().is_some() && evidence.iter().any(withdraws)
     }
@@ -371,6 +382,7 @@ mod tests {
             preconditions: String::new(),
             assumptions: kinds.iter().map(told).collect(),
             invariants: Vec::new(),
+            certificates: Vec::new(),
         }
     }
 
@@ -456,7 +468,7 @@ mod tests {
     fn a_test_beside_a_proof_is_an_internal_error_that_names_both() {
         let error = verdict(None, &[proof(), measured()]).unwrap_err();
         assert_eq!(error.covered, [TestHash("t".into())]);
-        assert_eq!(error.infeasible, proof());
+        assert_eq!(*error.infeasible, proof());
         assert!(error.to_string().contains("local-unsat"), "{error}");
     }
 

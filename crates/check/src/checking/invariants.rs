@@ -214,6 +214,10 @@ fn sort_of_place(scene: &Scene<'_>, place: Place) -> Option<Sort> {
             Some(sort_of_value(result_type(program, function.ty)?))
         }
         Place::Any { .. } => place.sort(),
+        Place::Flag { .. }
+        | Place::Reached { .. }
+        | Place::Outcome { .. }
+        | Place::Mutant { .. } => place.sort().filter(|_| scene.monitor.notes.contains(&place)),
         Place::Register { instance, local } => {
             let body = scene.unfolding.instances.get(instance)?.body;
             match body.locals.get(LocalId::from_index(local as usize))?.storage {
@@ -335,6 +339,10 @@ impl Parts for View<'_, '_, '_> {
                 self.bytes((size, float), bits)
             }
             Place::Any { bits } => self.any_value(part, bits),
+            note @ (Place::Flag { .. }
+            | Place::Reached { .. }
+            | Place::Outcome { .. }
+            | Place::Mutant { .. }) => machine.get(self.state, Key::Note(note)).term,
             Place::End { object } => machine.get(self.state, Key::End(object)).term,
             Place::Elements { .. } => {
                 let sort = self.invariants.sorts[part as usize];

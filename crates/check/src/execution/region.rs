@@ -5,9 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lydian_base::EntityId;
 use lydian_ir::stmt::Terminator;
 use lydian_ir::{Callee, Stmt, StmtId, SwitchCase};
 
+use crate::document::objectives::Moment;
 use crate::execution::CallSite;
 use crate::fault::Fault;
 use crate::machine::{Machine, fresh};
@@ -22,8 +24,8 @@ const MOST_TERMS: usize = 2_000_000;
 pub(crate) struct Ends {
     /// The states at the points that come next, by the points' positions.
     pub(crate) arrivals: BTreeMap<usize, State>,
-    /// Whether one of the paths comes to the goal.
-    pub(crate) goal: Term,
+    /// Whether one of the paths comes to each goal.
+    pub(crate) goals: Vec<Term>,
 }
 
 impl Machine<'_, '_> {
@@ -33,7 +35,7 @@ impl Machine<'_, '_> {
         let start = unfolding.points[point];
         let order = unfolding.between_points(start);
         let mut left = BTreeSet::new();
-        self.goal = self.terms.truth(false);
+        self.goals.fill(self.terms.truth(false));
         let mut waiting: BTreeMap<usize, Vec<State>> = BTreeMap::from([(start, vec![state])]);
         let mut arrived: BTreeMap<usize, Vec<State>> = BTreeMap::new();
         for node in order {
@@ -64,7 +66,7 @@ impl Machine<'_, '_> {
                 arrivals.insert(point, state);
             }
         }
-        Ok(Ends { arrivals, goal: self.goal })
+        Ok(Ends { arrivals, goals: self.goals.clone() })
     }
 
     pub(crate) fn merge(&mut self, states: Vec<State>) -> Option<State> {
@@ -76,12 +78,22 @@ impl Machine<'_, '_> {
     fn leave_node(&mut self, node: usize, mut state: State) -> Vec<(usize, State)> {
         let scene = self.scene;
         let content = &scene.unfolding.nodes[node];
+        self.come_to_node(&mut state, node);
         for stmt in &content.stmts {
+            self.come_to(&mut state, content.instance, Moment::Statement(stmt.index() as u32));
             self.stmt(&mut state, (content.instance, *stmt));
             if state.has_ended(&self.terms) {
                 return Vec::new();
             }
         }
+        let before = match content.exit {
+            Exit::Call { stmt, .. } | Exit::Recursion { stmt, .. } => {
+                Some(Moment::Statement(stmt.index() as u32))
+            }
+            Exit::Terminator => Some(Moment::Terminator(content.block.index() as u32)),
+            Exit::Enter | Exit::Return => None,
+        };
+        before.into_iter().for_each(|moment| self.come_to(&mut state, content.instance, moment));
         match content.exit {
             Exit::Call { stmt, next } => self.leave_by_call((content.instance, stmt), state, next),
             Exit::Recursion { stmt, callee, next } => {
@@ -91,6 +103,24 @@ impl Machine<'_, '_> {
             Exit::Return => Vec::new(),
             Exit::Terminator => self.leave_by_terminator(node, state),
         }
+    }
+
+    /// The events where control comes to a node: of the run, the function, the block.
+    fn come_to_node(&mut self, state: &mut State, node: usize) {
+        let unfolding = &self.scene.unfolding;
+        let content = &unfolding.nodes[node];
+        let instance = content.instance;
+        if unfolding.points.first() == Some(&node) {
+            self.start_run(state, instance);
+        }
+        let is_end = matches!(content.exit, Exit::Enter | Exit::Return);
+        if is_end || unfolding.block(instance, content.block) != node {
+            return;
+        }
+        if unfolding.entry_of(instance) == node {
+            self.enter_instance(state, instance);
+        }
+        self.come_to(state, instance, Moment::Block(content.block.index() as u32));
     }
 
     fn leave_by_call(
@@ -143,15 +173,21 @@ impl Machine<'_, '_> {
         let content = &unfolding.nodes[node];
         let instance = content.instance;
         let body = unfolding.instances[instance].body;
-        match &body.blocks[content.block].term {
+        let mut exits = match &body.blocks[content.block].term {
             Terminator::Goto(to) => vec![(unfolding.block(instance, *to), state)],
-            Terminator::Branch { cond, then_to, else_to, .. } => {
+            Terminator::Branch { cond, then_to, else_to, origin } => {
                 let test = self.eval(&mut state, (instance, *cond)).term;
+                if let Some(origin) = origin {
+                    self.before_branch(&mut state, (instance, *origin), test);
+                }
                 let not_test = self.terms.not(test);
-                [(test, *then_to), (not_test, *else_to)]
-                    .map(|(test, to)| {
+                [(test, true, *then_to), (not_test, false, *else_to)]
+                    .map(|(test, holds, to)| {
                         let mut state = state.clone();
                         state.assume(&mut self.terms, test);
+                        if let Some(origin) = origin {
+                            self.after_branch(&mut state, (instance, *origin, holds));
+                        }
                         (unfolding.block(instance, to), state)
                     })
                     .to_vec()
@@ -173,10 +209,15 @@ impl Machine<'_, '_> {
             Terminator::Return(value) => {
                 self.end_call(&mut state, instance, *value);
                 let to = unfolding.instances[instance].returns_to;
-                to.map(|to| (to, state)).into_iter().collect()
+                return to.map(|to| (to, state)).into_iter().collect();
             }
             Terminator::Trap(_) => Vec::new(),
+        };
+        let block = content.block.index() as u32;
+        for (way, (_, state)) in exits.iter_mut().enumerate() {
+            self.come_to(state, instance, Moment::Edge { block, way: way as u32 });
         }
+        exits
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn example(functions: &str, parts: Parts) -> Example {
     let count = functions.matches("function f").count() as u64 + 2;
     let addresses: Vec<Value> = (0..count).map(|at| json!([at, 8192 + 2 * at])).collect();
     let certificate = json!({
-        "format": 2,
+        "format": 3,
         "program": {"file": "a.ir", "sha256": "", "entry": "main"},
         "rules": {"signed_overflow": "wraps", "allocation_succeeds": true},
         "goal": {"function": "main", "statement": parts.goal},

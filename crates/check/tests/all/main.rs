@@ -3,6 +3,8 @@
 mod common;
 mod formulas;
 mod meaning;
+mod objectives;
+mod objectives_on_runs;
 mod recursion;
 mod refusals;
 mod solvers;

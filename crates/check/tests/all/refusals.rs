@@ -52,7 +52,7 @@ const COMPARES: &str = r#"function f2 "main" ty6 external ()
 
 fn outcome(main: &str, (objects, statement): (Value, u32)) -> Outcome {
     let certificate = json!({
-        "format": 2,
+        "format": 3,
         "program": {"file": "a.ir", "sha256": "", "entry": "main"},
         "rules": {"signed_overflow": "wraps", "allocation_succeeds": true},
         "goal": {"function": "main", "statement": statement},

@@ -49,6 +49,10 @@ pub(crate) struct ProveArgs {
     /// Write a certificate of each proof into this folder, for `lydian check`
     #[arg(long, value_name = "DIR")]
     pub(crate) certificates: Option<PathBuf>,
+    /// With criteria: also record in this ledger what no run covers, with its certificates; `gen` keeps one
+    /// in its folder of tests, `ledger.sqlite`
+    #[arg(long, value_name = "FILE", requires = "criteria")]
+    pub(crate) ledger: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) other_tools: OtherToolArgs,
     #[command(flatten)]
@@ -72,7 +76,8 @@ pub(crate) enum ProversArg {
 #[derive(Debug, Args)]
 #[command(after_help = "lydian prove program.c --certificates proofs && lydian check proofs")]
 pub(crate) struct CheckArgs {
-    /// Certificates that `prove --certificates` wrote, or folders of them
+    /// Certificates that `prove --certificates` wrote, folders of them, or ledgers: then the certificates that
+    /// their verdicts rest on
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Seconds for each condition

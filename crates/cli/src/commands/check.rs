@@ -30,6 +30,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
 
 const fn code(check: &CertificateCheck) -> ExitCode {
     match check.result {
+        _ if !check.withdrawn.is_empty() => ExitCode::Internal,
         CheckResult::Checked => ExitCode::Done,
         CheckResult::Open { .. } => ExitCode::Below,
         CheckResult::IllFormed(_) => ExitCode::Usage,
@@ -45,7 +46,7 @@ fn shown(checks: &Checks) -> String {
     let all = &checks.certificates;
     let stand = all.iter().filter(|check| check.result == CheckResult::Checked).count();
     let conditions: u32 = all.iter().map(|check| check.conditions).sum();
-    let seconds: f64 = all.iter().map(|check| check.seconds).sum();
+    let seconds = all.iter().fold(0.0, |sum, check| sum + check.seconds);
     let _ = writeln!(
         text,
         "{stand} of {} certificates stand ({conditions} conditions, {seconds:.1} s, {})",
@@ -56,11 +57,16 @@ fn shown(checks: &Checks) -> String {
 }
 
 fn show(text: &mut String, check: &CertificateCheck) {
-    let file = check.file.display();
-    let goal = check.goal.as_deref().unwrap_or("?");
+    let file = match &check.name {
+        Some(name) => {
+            let short: String = name.chars().take(DIGITS).collect();
+            format!("{} {short}", check.file.display())
+        }
+        None => check.file.display().to_string(),
+    };
     let work = format!("{} conditions, {:.1} s", check.conditions, check.seconds);
     let _ = match &check.result {
-        CheckResult::Checked => writeln!(text, "{file}: {goal} is unreachable ({work})"),
+        CheckResult::Checked => writeln!(text, "{file}: {} ({work})", subject(check)),
         CheckResult::Open { condition, reason } => {
             writeln!(text, "{file}: not decided ({work}): {condition}: {reason}")
         }
@@ -73,6 +79,26 @@ fn show(text: &mut String, check: &CertificateCheck) {
             writeln!(text, "{file}: false ({work}): {condition}\n    {model}")
         }
     };
+    for objective in &check.withdrawn {
+        let _ = writeln!(text, "    internal error: no longer infeasible: {objective}");
+    }
+    if check.result == CheckResult::Checked {
+        for named in check.objectives.iter().flat_map(|objective| &objective.of) {
+            let _ = writeln!(text, "    {}: {}: {}", named.place, named.criterion, named.text);
+        }
+    }
+}
+
+/// How many digits of a name in a ledger are shown.
+const DIGITS: usize = 12;
+
+/// What a certificate says.
+fn subject(check: &CertificateCheck) -> String {
+    match (&check.goal, check.objectives.len()) {
+        (Some(goal), _) => format!("{goal} is unreachable"),
+        (None, 1) => "no run covers 1 objective".to_owned(),
+        (None, count) => format!("no run covers any of {count} objectives"),
+    }
 }
 
 /// How many lines of a solver's values are shown.

@@ -32,6 +32,17 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
     if let Some(folder) = &args.tests {
         write_tests(folder, proofs.native_tests())?;
     }
+    if let Some(folder) = &args.certificates {
+        proofs.certificates.write(folder)?;
+        for (objective, why) in &proofs.certificates.missing {
+            output::text(&format!("no certificate for {objective}: {why}\n"))?;
+        }
+    }
+    if let Some(ledger) = &args.ledger {
+        let count = proofs.record(ledger)?;
+        let ledger = ledger.display();
+        output::text(&format!("{count} infeasible objectives are recorded in {ledger}\n"))?;
+    }
     let is_refuted = |one: &ObjectiveProof| matches!(one.answer, ErrorAnswer::Unconfirmed(_));
     Ok(match proofs.objectives.iter().any(is_refuted) {
         true => ExitCode::Internal,
@@ -41,9 +52,16 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
 }
 
 fn request(args: &ProveArgs) -> Result<ObjectiveProofRequest, Failure> {
-    if args.certificates.is_some() {
-        let what = "there are no certificates of proofs about objectives yet";
-        return Err(Failure::usage("certificates", what));
+    let of_errors = [
+        ("--checker", args.outside.checker.is_some()),
+        ("--export-c", args.other_tools.export_c.is_some()),
+        ("--witnesses", args.other_tools.witnesses.is_some()),
+    ];
+    if let Some((option, _)) = of_errors.iter().find(|(_, is_given)| *is_given) {
+        let what =
+            format!("{option} is for proofs about errors, and not for those about objectives");
+        return Err(Failure::usage("criteria", what)
+            .note("leave out --criteria; or ask the tool about objectives with `lydian gen`"));
     }
     let Some((first, others)) = args.files.split_first() else {
         return Err(Failure::usage("files", "no C file is named"));
@@ -64,6 +82,7 @@ fn request(args: &ProveArgs) -> Result<ObjectiveProofRequest, Failure> {
         time: time_limit(args.time),
         provers: args.provers.into(),
         jobs: args.jobs,
+        certify: args.certificates.is_some() || args.ledger.is_some(),
     })
 }
 

@@ -4,6 +4,8 @@ mod aligned_memory;
 mod all_runs;
 mod assumed_verdicts;
 mod certificates;
+mod certificates_in_ledgers;
+mod certificates_of_objectives;
 mod idioms;
 mod nothing_vanishes;
 mod ordinary_c;

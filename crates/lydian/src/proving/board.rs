@@ -137,6 +137,12 @@ impl<K: Copy + Ord> Board<K> {
         self.found().get(&goal).is_some_and(|(finding, _)| finding.decides())
     }
 
+    /// Whether the engines need not look at a goal any longer.
+    pub(super) fn relieves_engines(&self, goal: K) -> bool {
+        let found = self.found();
+        found.get(&goal).is_some_and(|(found, _)| found.relieves_engines(self.certifies))
+    }
+
     /// Lets the exploration work before a round of the engines, if both have one thread together.
     pub(super) fn give_turn(&self, share: Duration) {
         let mut turn = self.turn();
@@ -184,8 +190,7 @@ impl<K: Copy + Ord> Board<K> {
 
 impl Companion for Board {
     fn has_decided(&self, goal: GoalId) -> bool {
-        let found = self.found();
-        found.get(&goal).is_some_and(|(found, _)| found.relieves_engines(self.certifies))
+        self.relieves_engines(goal)
     }
 
     fn take_turn(&self, share: Duration) {

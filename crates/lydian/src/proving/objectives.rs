@@ -6,16 +6,18 @@
 //! objectives at the same time. What is reached counts only if the interpreter, given the inputs of the
 //! run, covers the objective itself ([`coverage`]).
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lydian_base::{Budget, CancelToken, Place};
+use lydian_check::document::objectives::Named;
 use lydian_ir::{FuncId, Overflow};
 use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_prove::Semantics;
 use lydian_prove::encode::{Encoded, Goals};
-use lydian_prove::engines::Recursive;
+use lydian_prove::engines::{Decision, Recursive, Verdict};
 use lydian_prove::system::GoalId;
 use lydian_smt::{Limits, TermPool, standard_chain};
 use serde::Serialize;
@@ -26,6 +28,7 @@ use super::native_tests::{NativeTest, program_text};
 use super::search::{CHECK_TIME, Search, alternates, chain, encode_whole};
 use super::undefined;
 use super::verdicts::{ErrorAnswer, InputValue, Provers};
+use crate::certificates::{Certificates, ObjectiveGoal, ObjectiveSource, ProgramSource};
 use crate::error::Error;
 use crate::events::Observer;
 use crate::objectives::ObjectiveRequest;
@@ -35,6 +38,7 @@ use answers::{Answered, answers};
 use asked::AskedObjectives;
 use companion::ObjectiveCompanion;
 use exploration::ObjectiveExploration;
+use recorded::{LedgerContext, LedgerFindings};
 
 mod answers;
 mod asked;
@@ -42,6 +46,7 @@ mod companion;
 mod coverage;
 mod exploration;
 mod monitor;
+mod recorded;
 
 /// A program, its objectives, and the time for the proofs.
 #[derive(Clone, Debug)]
@@ -57,6 +62,9 @@ pub struct ObjectiveProofRequest {
     /// How many threads work at once; none for as many as there are cores. With one, the engines and the
     /// exploration take turns.
     pub jobs: Option<NonZeroUsize>,
+    /// Whether certificates are wanted. With it the engines look for arguments of what the exploration has
+    /// proved, too.
+    pub certify: bool,
 }
 
 /// Proofs about the objectives of a program.
@@ -77,6 +85,12 @@ pub struct ObjectiveProofs {
     /// The functions that the program leaves undefined.
     #[serde(skip)]
     undefined: Vec<String>,
+    /// The certificates of what is unreachable.
+    #[serde(skip)]
+    pub certificates: Certificates,
+    /// What a ledger is told; nothing where no certificates are wanted.
+    #[serde(skip)]
+    findings: LedgerFindings,
 }
 
 /// What is known of an objective.
@@ -132,7 +146,8 @@ impl ObjectiveProofs {
         let begun = Instant::now();
         let parts = asked.of_system(&encoded);
         let goals: Vec<GoalId> = encoded.system.goals.ids().collect();
-        let board = Arc::new(Board::new(asked.count(), alternates(request.provers, request.jobs)));
+        let board = Board::new(asked.count(), alternates(request.provers, request.jobs));
+        let board = Arc::new(board.certifying(request.certify));
         let companion = Arc::new(ObjectiveCompanion::new(board.clone(), &parts, goals.len()));
         let text = loaded.text();
         let explore = |workers: usize| {
@@ -172,7 +187,7 @@ impl ObjectiveProofs {
         let found =
             answers(&asked, (&parts, &board), (&decided.verdicts, request.time), &mut reader);
         let objectives = asked.entries.iter().map(|entry| {
-            let Answered { answer, engine } = found[entry.objective].clone();
+            let Answered { answer, engine, .. } = found[entry.objective].clone();
             loaded.proof(
                 &asked,
                 entry,
@@ -180,14 +195,30 @@ impl ObjectiveProofs {
                 companion.seconds(entry.objective, &parts),
             )
         });
+        let objectives = objectives.collect();
+        let checking_seconds = begun.elapsed().as_secs_f64();
+        let (mut certificates, mut findings) = Default::default();
+        if request.certify {
+            let goals = certified_goals(&asked, (&encoded, &decided.verdicts), &found);
+            let source = ProgramSource { program: text.program, texts: text.texts };
+            let labels =
+                ObjectiveSource { functions: asked.functions, short_circuit: asked.short_circuit };
+            let of = (&encoded, &pool);
+            certificates =
+                Certificates::of_objectives((source, labels), of, &decided.contracts, &goals);
+            findings = LedgerFindings::new(&loaded, &asked, &found, &certificates);
+            certificates.missing.extend(asked.without_argument(&found));
+        }
         Ok(Self {
-            objectives: objectives.collect(),
+            objectives,
             surroundings: loaded.project.surroundings().to_vec(),
             inexact: encoded.system.inexact.clone(),
             encoding_seconds,
             proving_seconds,
-            checking_seconds: begun.elapsed().as_secs_f64(),
+            checking_seconds,
             undefined: undefined(text.program),
+            certificates,
+            findings,
         })
     }
 
@@ -213,6 +244,29 @@ impl ObjectiveProofs {
     }
 }
 
+/// The goals on which answers rest, with the engines' arguments.
+fn certified_goals<'v>(
+    asked: &AskedObjectives<'_>,
+    (encoded, verdicts): (&Encoded, &'v [Verdict]),
+    found: &[Answered],
+) -> Vec<ObjectiveGoal<'v>> {
+    let mut of: BTreeMap<GoalId, Vec<Named>> = BTreeMap::new();
+    for entry in &asked.entries {
+        for goal in &found[entry.objective].goals {
+            of.entry(*goal).or_default().push(asked.named(entry));
+        }
+    }
+    let goals = verdicts.iter().filter_map(|verdict| match &verdict.decision {
+        Decision::Unreachable(certificate) => Some(ObjectiveGoal {
+            meaning: encoded.goals[verdict.goal],
+            certificate,
+            of: of.remove(&verdict.goal)?,
+        }),
+        _ => None,
+    });
+    goals.collect()
+}
+
 /// A program with its objectives.
 struct Subject {
     project: Project,
@@ -221,6 +275,7 @@ struct Subject {
     objectives: Vec<FunctionObjectives>,
     /// How many of these are asked for.
     own: usize,
+    context: LedgerContext,
 }
 
 impl Subject {
@@ -236,8 +291,10 @@ impl Subject {
         let own = made.functions.len();
         let mut objectives = made.functions;
         objectives.extend(made.further);
+        let semantics = request.objectives.semantics;
+        let context = LedgerContext::new(&project, entry, (&objectives[..own], semantics));
         begin_with_inputs(&mut project, &mut objectives);
-        Ok(Self { project, entry, objectives, own })
+        Ok(Self { project, entry, objectives, own, context })
     }
 
     fn text(&self) -> ProvedText<'_> {

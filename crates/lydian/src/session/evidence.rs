@@ -51,6 +51,17 @@ impl Session<'_, '_> {
         record().map_err(Error::from)
     }
 
+    /// Records documents that evidence names.
+    pub(crate) fn record_documents(&mut self, documents: &[(String, String)]) -> Result<(), Error> {
+        if documents.is_empty() {
+            return Ok(());
+        }
+        self.record(|at, _, recording| {
+            let new = if at == 0 { documents } else { &[] };
+            new.iter().try_for_each(|(name, text)| recording.document(name, text))
+        })
+    }
+
     /// Records evidence on objectives.
     pub(crate) fn record_evidence(&mut self, evidence: &[(Goal, Evidence)]) -> Result<(), Error> {
         if evidence.is_empty() {

@@ -194,6 +194,7 @@ impl Session<'_, '_> {
             preconditions: preconditions.join("; "),
             assumptions: abridged(assumed),
             invariants: Vec::new(),
+            certificates: Vec::new(),
         }
     }
 }

@@ -100,6 +100,7 @@ impl Session<'_, '_> {
             preconditions: self.project.surroundings().join("; "),
             assumptions,
             invariants: Vec::new(),
+            certificates: Vec::new(),
         }
     }
 

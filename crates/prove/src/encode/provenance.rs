@@ -1,7 +1,13 @@
 //! The parts of the program that a system's variables, points and addresses stand for.
 
+use std::collections::BTreeMap;
+
 use lydian_base::{Arena, EntityId, SideTable};
-use lydian_ir::{BlockId, FuncId, GlobalId, LocalId, StmtId, Type};
+use lydian_ir::{
+    BlockId, ConditionId, DecisionId, ExprId, FuncId, GlobalId, LocalId, StmtId, Type,
+};
+use lydian_objective::hyper::{SequenceId, SequenceScope};
+use lydian_objective::{LabelId, Site};
 
 use crate::encode::ids::{NodeId, SlotId};
 use crate::encode::inlined::Inlined;
@@ -20,7 +26,7 @@ pub struct Provenance {
     pub objects: Vec<ObjectOrigin>,
     /// The number that stands for each function's address.
     pub functions: SideTable<FuncId, u64>,
-    /// The place of each variable; none for those that are notes for goals.
+    /// The place of each variable; none for those that are no part of the program's state or of its goals.
     pub variables: Arena<VarId, Option<VariablePlace>>,
     /// The variable that holds memory which is no object of the program, an array with an element for
     /// each address.
@@ -30,6 +36,40 @@ pub struct Provenance {
     /// The variables that matter at each point. The others keep the value that they had at the point
     /// before, whatever the program does to them.
     pub live: SideTable<PointId, Vec<VarId>>,
+    /// The flags of sequences that are goals, each after the one before it.
+    pub flags: Vec<FlagOrigin>,
+    /// The sequences that are goals, by function.
+    pub sequences: BTreeMap<(FuncId, SequenceId), SequenceEnd>,
+}
+
+/// The parts of a system that are about its goals.
+pub(crate) struct GoalOrigins {
+    /// The places of variables that are notes for goals, by variable.
+    pub(crate) notes: Vec<Option<VariablePlace>>,
+    pub(crate) flags: Vec<FlagOrigin>,
+    pub(crate) sequences: BTreeMap<(FuncId, SequenceId), SequenceEnd>,
+}
+
+/// A flag: whether a run is in the midst of a sequence.
+#[derive(Clone, Debug)]
+pub struct FlagOrigin {
+    /// The flag that must be set before it.
+    pub before: Option<usize>,
+    /// The label that sets it, with its function.
+    pub label: (FuncId, LabelId),
+    /// The places that reset it.
+    pub resets: Vec<(FuncId, Site)>,
+    /// The scope of its sequence.
+    pub scope: SequenceScope,
+}
+
+/// The end of a sequence that is a goal.
+#[derive(Clone, Copy, Debug)]
+pub struct SequenceEnd {
+    /// The flag of all labels but the last; none where all that comes before counts as covered.
+    pub flag: Option<usize>,
+    /// The last label, with its function; none if it counts as covered at once.
+    pub label: Option<(FuncId, LabelId)>,
 }
 
 /// An activation.
@@ -146,11 +186,31 @@ pub enum VariablePlace {
     },
     /// The result of a recursive function.
     Result(usize),
+    /// Whether a flag of a sequence is set, in an instance or in the run.
+    Flag(Option<usize>, usize),
+    /// Whether the last evaluation of a decision of an instance reached a condition.
+    Reached(usize, DecisionId, ConditionId),
+    /// The value that the condition had there.
+    Outcome(usize, DecisionId, ConditionId),
+    /// Whether an expression in place of the condition surely had a value there.
+    Mutant {
+        /// The instance.
+        instance: usize,
+        /// The decision.
+        decision: DecisionId,
+        /// The condition.
+        condition: ConditionId,
+        /// The expression.
+        expr: ExprId,
+        /// The value.
+        value: bool,
+    },
 }
 
 /// The provenance of a system with these slots for variables and these nodes for points.
 pub(crate) fn provenance(
     analysed: Analysed<'_, '_>,
+    goals: GoalOrigins,
     live: &Liveness,
     (slots, nodes): (&[SlotId], &[NodeId]),
 ) -> Provenance {
@@ -166,8 +226,9 @@ pub(crate) fn provenance(
     }
     let (mut variables, mut points) = (Arena::new(), Arena::new());
     let mut outside = None;
-    for slot in slots {
-        let variable = variables.push(place(analysed, *slot));
+    for (slot, note) in slots.iter().zip(&goals.notes) {
+        let place = place(analysed, *slot).or(*note);
+        let variable = variables.push(place);
         if analysed.slots.all[*slot].kind == SlotKind::Outside {
             outside = Some(variable);
         }
@@ -180,7 +241,17 @@ pub(crate) fn provenance(
         live_at.set(point, all.map(|(at, _)| VarId::from_index(at)).collect());
     }
     let (instances, objects) = (instances.collect(), objects(analysed));
-    Provenance { instances, objects, functions, variables, outside, points, live: live_at }
+    Provenance {
+        instances,
+        objects,
+        functions,
+        variables,
+        outside,
+        points,
+        live: live_at,
+        flags: goals.flags,
+        sequences: goals.sequences,
+    }
 }
 
 fn point(inlined: &Inlined<'_>, node: NodeId) -> Option<PointOrigin> {

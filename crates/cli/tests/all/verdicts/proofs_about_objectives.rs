@@ -184,9 +184,3 @@ fn runs_that_cover_objectives_become_c_that_leads_there() {
     }
     assert!(outputs.iter().any(|output| output.contains("found")), "{outputs:?}");
 }
-
-#[test]
-fn certificates_of_objectives_are_refused_with_a_reason() {
-    let place = Workplace::with("int main(void) { return 0; }");
-    place.refused("prove unit.c -c bc --certificates c", 2, &["no certificates of proofs about"]);
-}

@@ -21,6 +21,9 @@ const FEW_STEPS: u64 = 1 << 17;
 pub(super) struct Answered {
     pub(super) answer: ErrorAnswer,
     pub(super) engine: String,
+    /// The goals that no run reaches, on which the answer rests; none for answers of other kinds, and for
+    /// those of the exploration.
+    pub(super) goals: Vec<GoalId>,
 }
 
 /// The answers by the numbers of the objectives. Runs are confirmed for so long.
@@ -45,7 +48,10 @@ pub(super) fn answers(
         let finding = board.finding(number);
         let found = confirmation.answer(number, conjunctions);
         let (answer, engine) = reconciled((found.answer, &found.engine), finding);
-        Answered { answer, engine: engine.to_owned() }
+        let is_argued =
+            matches!(&answer, ErrorAnswer::Unreachable(argument) if argument.paths.is_none());
+        let goals = if is_argued { found.goals } else { Vec::new() };
+        Answered { answer, engine: engine.to_owned(), goals }
     };
     parts.iter().enumerate().map(of).collect()
 }
@@ -114,21 +120,26 @@ impl<'v> Confirmation<'_, '_, 'v> {
     fn answer(&mut self, number: usize, conjunctions: &Conjunctions) -> Answered {
         if let Some((inputs, engine)) = self.reached.get(&number) {
             let answer = ErrorAnswer::Reached(inputs.clone());
-            return Answered { answer, engine: (*engine).to_owned() };
+            return Answered { answer, engine: (*engine).to_owned(), goals: Vec::new() };
         }
         let refused = self.refused.get(&number).cloned();
         let unknown = |why: &str| Answered {
             answer: ErrorAnswer::Unknown(refused.clone().unwrap_or_else(|| why.to_owned())),
             engine: "none".to_owned(),
+            goals: Vec::new(),
         };
         let Some(conjunctions) = conjunctions else { return unknown("it has too many parts") };
         let mut argument: Option<(Argument, &str)> = None;
+        let mut goals = Vec::new();
         for conjunction in conjunctions {
             let mut why = None;
             let excluded = conjunction.iter().find_map(|goal| {
                 let verdict = *self.by_goal.get(goal)?;
                 match self.checked(verdict) {
-                    ErrorAnswer::Unreachable(part) => Some(Ok((part, verdict.engine))),
+                    ErrorAnswer::Unreachable(part) => {
+                        goals.push(*goal);
+                        Some(Ok((part, verdict.engine)))
+                    }
                     ErrorAnswer::Unconfirmed(part) => Some(Err((part, verdict.engine))),
                     ErrorAnswer::Unknown(reason) => {
                         why.get_or_insert(reason);
@@ -146,14 +157,15 @@ impl<'v> Confirmation<'_, '_, 'v> {
                 }
                 Some(Err((part, engine))) => {
                     let answer = ErrorAnswer::Unconfirmed(part);
-                    return Answered { answer, engine: engine.to_owned() };
+                    return Answered { answer, engine: engine.to_owned(), goals: Vec::new() };
                 }
                 None => return unknown(why.as_deref().unwrap_or("no engine found an answer")),
             }
         }
         match argument {
             Some((argument, engine)) => {
-                Answered { answer: ErrorAnswer::Unreachable(argument), engine: engine.to_owned() }
+                let answer = ErrorAnswer::Unreachable(argument);
+                Answered { answer, engine: engine.to_owned(), goals }
             }
             None => unknown("it has no parts"),
         }

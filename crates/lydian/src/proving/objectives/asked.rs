@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 
 use lydian_base::Place;
+use lydian_check::document::objectives::Named;
 use lydian_ir::FuncId;
+use lydian_objective::LabelKey;
 use lydian_objective::hyper::Passage;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Criterion, FunctionObjectives, Hyper, HyperId, LabelId, SequenceId};
 use lydian_prove::encode::{Encoded, GoalChoice, GoalMeaning};
 use lydian_prove::system::GoalId;
 
+use super::super::verdicts::ErrorAnswer;
+use super::answers::Answered;
+use crate::certificates::shown_name;
 use crate::objectives::Semantics;
 
 /// The most conjunctions of a hyperlabel that the engines are asked about.
@@ -154,6 +159,36 @@ impl<'a> AskedObjectives<'a> {
                 let hyper = &self.functions[at].hypers[hyper];
                 (hyper.place.clone(), hyper.text.to_string())
             }
+        }
+    }
+
+    /// An entry as certificates name it.
+    pub(super) fn named(&self, entry: &Entry) -> Named {
+        let (place, text) = self.shown(entry.objective);
+        Named {
+            criterion: entry.criterion.to_string(),
+            text,
+            place: place.to_string(),
+            key: self.key(entry.objective).to_string(),
+        }
+    }
+
+    /// The entries that are out of reach by arguments that have no certificates, with the reason.
+    pub(super) fn without_argument(&self, found: &[Answered]) -> Vec<(String, String)> {
+        let is_one = |entry: &&Entry| {
+            let answered = &found[entry.objective];
+            answered.goals.is_empty() && matches!(answered.answer, ErrorAnswer::Unreachable(_))
+        };
+        let why = "all paths were explored, and no engine had an argument in the time";
+        let entries = self.entries.iter().filter(is_one);
+        entries.map(|entry| (shown_name(&self.named(entry)), why.to_owned())).collect()
+    }
+
+    /// The key of an objective.
+    pub(super) fn key(&self, number: usize) -> &'a LabelKey {
+        match self.all[number] {
+            Objective::Label(at, label) => &self.functions[at].labels[label].key,
+            Objective::Hyper(at, hyper) => &self.functions[at].hypers[hyper].key,
         }
     }
 

@@ -47,7 +47,7 @@ impl ObjectiveCompanion {
 
 impl Companion for ObjectiveCompanion {
     fn has_decided(&self, goal: GoalId) -> bool {
-        self.part_of[goal.index()].iter().all(|objective| self.board.decides(*objective))
+        self.part_of[goal.index()].iter().all(|objective| self.board.relieves_engines(*objective))
     }
 
     fn take_turn(&self, share: Duration) {

@@ -134,6 +134,7 @@ impl<'a> Session<'a, '_> {
                     preconditions: stated.join("; "),
                     assumptions: assumed,
                     invariants: Vec::new(),
+                    certificates: Vec::new(),
                 };
                 proofs.push((Goal::Label(at, label), evidence));
             }

@@ -129,8 +129,8 @@ fn infeasible(target: &FunctionUnderTest<'_>, goal: Goal, verdicts: &Verdicts) -
     let (preconditions, assumptions) = (under.join("; "), abridged(assumed));
     Some(match explored {
         true => {
-            let invariants = Vec::new();
-            Evidence::Complete { method, preconditions, assumptions, invariants }
+            let (invariants, certificates) = Default::default();
+            Evidence::Complete { method, preconditions, assumptions, invariants, certificates }
         }
         false => Evidence::LocalProof { method },
     })

@@ -18,7 +18,6 @@ use indexmap::IndexMap;
 use lydian_base::{Budget, EntityId, StopReason};
 use lydian_inputs::bounds::nothing_kept;
 use lydian_ir::test::Test;
-use lydian_ir::{Callee, Function, Stmt};
 use lydian_objective::evidence::Evidence;
 use lydian_objective::hyper::SequenceId;
 use lydian_objective::hyper::normal::Part;
@@ -32,12 +31,14 @@ use lydian_prove::system::GoalId;
 use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 use lydian_symex::{Config, Cut, Mode, Summary};
 
+use super::certified::{CertifiedGoals, GoalNames, goal_names};
 use super::engine_runs::tests_of_run;
 use super::implied_verdicts::{self, CONJUNCTIONS};
 use super::infeasible_vectors::{self, LabelQuestions};
 use super::local::semantics;
 use crate::error::Error;
 use crate::measurement::test_runner::Patience;
+use crate::project::undefined::calls_what_is_undefined;
 use crate::proving::invariants::PointInvariants;
 use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::hyperlabel_coverage::HyperlabelCoverage;
@@ -91,25 +92,12 @@ impl Session<'_, '_> {
             if is_tested && budget.exceeded().is_none() {
                 let mut found = self.ask((at, target), config, budget)?;
                 contradictions.append(&mut found.refuted);
+                self.record_documents(&found.documents)?;
                 self.record_evidence(&found.evidence)?;
                 self.try_runs(found.runs, budget, hyper_coverage)?;
             }
         }
         Ok(())
-    }
-
-    /// Whether runs may call a function that is neither the program's nor the system's: one that it names,
-    /// or one that it gets as an input.
-    fn calls_what_is_undefined(&self) -> bool {
-        let functions = &self.project.program.functions;
-        let is_by_pointer =
-            |stmt: &Stmt| matches!(stmt, Stmt::Call { callee: Callee::Indirect(_), .. });
-        let is_undefined = |function: &Function| match &function.body {
-            Some(body) => body.stmts.values().any(is_by_pointer),
-            None => !function.system,
-        };
-        let entered = may_be_entered(&self.project.program, self.entry);
-        entered.iter().any(|function| is_undefined(&functions[*function]))
     }
 
     /// Whether runs may enter a function that is not supported, which could do anything.
@@ -193,7 +181,8 @@ impl Session<'_, '_> {
         let mut vectors = VectorLabels { labels: Vec::new() };
         infeasible_vectors::infeasible(objectives, body, &left, short_circuit, &mut vectors);
         let asked = Asked::new(objectives, &left, vectors.labels);
-        let Some(mut proofs) = self.search(&asked, config, budget) else {
+        let names = goal_names((at, target), &left);
+        let Some(mut proofs) = self.search((&asked, &names), config, budget) else {
             return Ok(Answers::default());
         };
         let mut found: IndexMap<Goal, Vec<String>> = IndexMap::new();
@@ -212,24 +201,37 @@ impl Session<'_, '_> {
             }
         }
         let argument = self.argument();
-        let evidence = found.into_iter().map(|(goal, invariants)| (goal, argument(invariants)));
-        Ok(Answers { evidence: evidence.collect(), runs: proofs.runs, refuted: proofs.refuted })
+        let evidence = found.into_iter().map(|(goal, invariants)| {
+            (goal, argument(invariants, proofs.certified.of(objectives, goal)))
+        });
+        Ok(Answers {
+            evidence: evidence.collect(),
+            documents: proofs.certified.documents,
+            runs: proofs.runs,
+            refuted: proofs.refuted,
+        })
     }
 
-    /// The evidence that no run reaches a goal, by its invariants.
-    fn argument(&self) -> impl Fn(Vec<String>) -> Evidence {
+    /// The evidence that no run reaches a goal, by its invariants and certificates.
+    fn argument(&self) -> impl Fn(Vec<String>, Vec<String>) -> Evidence {
         let preconditions = self.project.surroundings().join("; ");
-        let assumed = self.calls_what_is_undefined().then(nothing_kept);
-        move |invariants| Evidence::Complete {
+        let assumed = calls_what_is_undefined(self.project, self.entry).then(nothing_kept);
+        move |invariants, certificates| Evidence::Complete {
             method: Evidence::ALL_RUNS.to_owned(),
             preconditions: preconditions.clone(),
             assumptions: assumed.iter().cloned().collect(),
             invariants,
+            certificates,
         }
     }
 
     /// Asks the engines about goals; none if the function has no encoding.
-    fn search<'a>(&self, asked: &'a Asked, config: &Config, budget: &Budget) -> Option<Proofs<'a>> {
+    fn search<'a>(
+        &self,
+        (asked, names): (&'a Asked, &GoalNames),
+        config: &Config,
+        budget: &Budget,
+    ) -> Option<Proofs<'a>> {
         let begun = Instant::now();
         let limits = Limits {
             end: budget.remaining().map(|time| begun + time),
@@ -257,6 +259,7 @@ impl Session<'_, '_> {
         let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
         let mut proofs = Proofs::new(asked);
         let limits = Limits { time: Some(CHECK), ..limits };
+        let mut stand = Vec::new();
         for verdict in verdicts {
             let (goal, decision) = (encoded.goals[verdict.goal], verdict.decision.name());
             log::debug!("{}: {goal:?} is {decision} by {}", self.name(), verdict.engine);
@@ -280,6 +283,7 @@ impl Session<'_, '_> {
                     let invariants =
                         PointInvariants::of(&pool, &encoded, &certificate.invariants, texts);
                     proofs.add(encoded.goals[verdict.goal], &invariants);
+                    stand.push((encoded.goals[verdict.goal], certificate.clone()));
                 }
                 Err(Flaw::Open(_)) => {}
                 Err(flaw @ Flaw::Refuted(_)) => {
@@ -288,6 +292,8 @@ impl Session<'_, '_> {
                 }
             }
         }
+        let about = (&asked.objectives, names);
+        proofs.certified = self.certified(about, (&encoded, &pool), semantics(config), &stand);
         log::info!(
             "{}: {} goals are out of reach after {:.1?}",
             self.name(),
@@ -333,6 +339,8 @@ impl Session<'_, '_> {
 #[derive(Default)]
 struct Answers {
     evidence: Vec<(Goal, Evidence)>,
+    /// The documents that it names, and those that they need, by their names.
+    documents: Vec<(String, String)>,
     /// For each run that reaches something, the tests that it may stand for.
     runs: Vec<Vec<Test>>,
     /// One sentence for each argument that is false, an internal error.
@@ -389,6 +397,7 @@ struct Proofs<'a> {
     asked: &'a Asked,
     labels: BTreeMap<LabelId, Vec<String>>,
     sequences: BTreeMap<SequenceId, Vec<String>>,
+    certified: CertifiedGoals,
     /// For each run that leads to a goal, the tests that it may stand for.
     runs: Vec<Vec<Test>>,
     /// One sentence for each argument that is false, an internal error.
@@ -398,7 +407,8 @@ struct Proofs<'a> {
 impl<'a> Proofs<'a> {
     fn new(asked: &'a Asked) -> Self {
         let (labels, sequences) = (BTreeMap::new(), BTreeMap::new());
-        Self { asked, labels, sequences, runs: Vec::new(), refuted: Vec::new() }
+        let certified = CertifiedGoals::default();
+        Self { asked, labels, sequences, certified, runs: Vec::new(), refuted: Vec::new() }
     }
 
     fn add(&mut self, goal: GoalMeaning, invariants: &[PointInvariants]) {

@@ -97,7 +97,7 @@ impl<'a> LabelSites<'a> {
     }
 
     /// The mutants of a decision of an instance's function, if its labels ask for events of it.
-    fn mutants_of(
+    pub(crate) fn mutants_of(
         &self,
         inlined: &Inlined<'_>,
         instance: InstanceId,

@@ -22,6 +22,7 @@ use crate::encode::goals::labels::{Moment, Taken, moments, moments_of};
 use crate::encode::ids::{InstanceId, NodeId, SlotId};
 use crate::encode::inlined::Inlined;
 use crate::encode::machine::Machine;
+use crate::encode::provenance::{FlagOrigin, SequenceEnd};
 use crate::encode::request::Goals;
 use crate::encode::state::State;
 use crate::encode::state::liveness::Notes;
@@ -219,6 +220,31 @@ impl<'a> SequenceSites<'a> {
                 }
             }
         }
+    }
+
+    /// The flags, for what is said of them outside.
+    pub(crate) fn origins(&self) -> Vec<FlagOrigin> {
+        let origin = |(at, flag): (usize, &Flag<'_>)| FlagOrigin {
+            before: flag.before,
+            label: flag.label,
+            resets: self
+                .resets
+                .iter()
+                .filter(|(_, flags)| flags.contains(&at))
+                .map(|(place, _)| *place)
+                .collect(),
+            scope: flag.scope,
+        };
+        self.flags.iter().enumerate().map(origin).collect()
+    }
+
+    /// The ends of all sequences.
+    pub(crate) fn ends(&self) -> BTreeMap<(FuncId, SequenceId), SequenceEnd> {
+        let end = |ending: &Ending| {
+            let end = SequenceEnd { flag: ending.flag, label: ending.label };
+            ((ending.function, ending.sequence), end)
+        };
+        self.endings.iter().map(end).collect()
     }
 
     /// Why more runs may cover the sequences.

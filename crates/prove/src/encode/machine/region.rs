@@ -22,10 +22,11 @@ use crate::encode::machine::Machine;
 use crate::encode::machine::call_effects::Call;
 use crate::encode::machine::recursive_calls::SlotCall;
 use crate::encode::pointers::Place;
-use crate::encode::provenance::provenance;
+use crate::encode::provenance::{GoalOrigins, VariablePlace, provenance};
 use crate::encode::request::EncodeError;
 use crate::encode::state::liveness::Liveness;
 use crate::encode::state::scopes;
+use crate::encode::state::slots::SlotKind;
 use crate::encode::state::{State, merged};
 use crate::system::{
     Approach, Goal, GoalId, Point, PointId, RecursiveCall, System, Transition, VarId, Variable,
@@ -415,7 +416,12 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
             inputs_before.push(before);
         }
         let origins = (&slots[..], &self.point_nodes[..]);
-        let provenance = provenance(self.machine.analysed, self.live, origins);
+        let of_goals = GoalOrigins {
+            notes: slots.iter().map(|slot| self.note(*slot)).collect(),
+            flags: self.machine.sequences.origins(),
+            sequences: self.machine.sequences.ends(),
+        };
+        let provenance = provenance(self.machine.analysed, of_goals, self.live, origins);
         let assumed = pool.tt();
         let calls = std::mem::take(&mut self.calls);
         let calls = calls.into_iter().map(|(from, call)| self.call(from, call)).collect();
@@ -425,6 +431,30 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
             System { variables, points, entry, initial, assumed, transitions, goals, inexact };
         let (goals, inputs) = (self.machine.goals.all, self.inputs);
         Encoded { system, goals, inputs, inputs_before, provenance, calls }
+    }
+
+    /// The place of a slot that is a note for goals.
+    fn note(&self, slot: SlotId) -> Option<VariablePlace> {
+        let analysed = self.machine.analysed;
+        match analysed.slots.all[slot].kind {
+            SlotKind::Flag(instance, flag) => {
+                Some(VariablePlace::Flag(instance.map(EntityId::index), flag))
+            }
+            SlotKind::Reached(instance, decision, condition) => {
+                Some(VariablePlace::Reached(instance.index(), decision, condition))
+            }
+            SlotKind::Value(instance, decision, condition) => {
+                Some(VariablePlace::Outcome(instance.index(), decision, condition))
+            }
+            SlotKind::Mutant(instance, decision, at) => {
+                let sites = self.machine.sites;
+                let mutants = sites.mutants_of(analysed.inlined, instance, decision)?;
+                let (condition, expr) = *mutants.get(at / 2)?;
+                let (instance, value) = (instance.index(), at % 2 == 0);
+                Some(VariablePlace::Mutant { instance, decision, condition, expr, value })
+            }
+            _ => None,
+        }
     }
 
     /// A call of a recursive function, over the symbols of variables.
