@@ -179,6 +179,8 @@ pub(crate) struct Claims {
     pub(crate) covered: Vec<ObserverId>,
     /// The conditions under which the model covers those labels.
     pub(crate) promises: Vec<Term>,
+    /// The same by label, where it is not simply true. Some labels may not be claimed any more.
+    pub(crate) conditions: Vec<(ObserverId, Term)>,
     /// Whether to give a test at the path's end even if it covers nothing new.
     pub(crate) keep: bool,
 }
