@@ -708,6 +708,26 @@ int count(struct list *l) {
 }
 
 #[test]
+fn a_distance_from_null_is_no_expected_value() {
+    let place = Workplace::with(
+        "struct dict { const char *start; unsigned long size; };
+int update(struct dict *d, const char *to, unsigned long size, const char *from) {
+    if (d->size == 0) d->start = to;
+    if ((unsigned long)(to - from) + size >= 65536) {
+        d->start = from;
+        d->size = (unsigned long)(to - from) + size;
+        return 1;
+    }
+    d->size += size;
+    return 0;
+}
+",
+    );
+    place.done("gen unit.c -o tests");
+    passes_as_c(&place);
+}
+
+#[test]
 fn nothing_is_in_front_of_a_block_that_is_freed() {
     let place = Workplace::with(
         "#include <stdlib.h>
