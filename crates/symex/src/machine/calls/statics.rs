@@ -278,9 +278,8 @@ mod tests {
     }
     #[test]
     fn a_call_is_new_where_no_followed_one_covers_its_beginning() {
-        let mut statics = Statics::default();
-        statics.shared =
-            vec![(Variable { address: 0, size: 1, name: "g".into(), has_pointer: false }, None)];
+        let shared = Variable { address: 0, size: 1, name: "g".into(), has_pointer: false };
+        let mut statics = Statics { shared: vec![(shared, None)], ..Statics::default() };
         let numbers = |own: u8| [vec![own], Vec::new()];
         let none = OngoingSequences::default();
         let bytes = |byte| vec![SharedValue::Bytes(vec![byte])];
