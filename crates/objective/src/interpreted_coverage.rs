@@ -9,6 +9,8 @@
 //! Predicates are evaluated in Kleene's logic by [`crate::Pred::eval`] at the sites that the
 //! interpreter reports to its observer.
 
+use std::cell::Cell;
+
 use lydian_base::EntityId;
 use lydian_ir::arith::Overflow;
 use lydian_ir::interp::{self, BadTest, DecisionEvent, Interpreter, Observer, Plan, View};
@@ -34,6 +36,9 @@ pub struct InterpretedRun {
     /// The labels of each function that were covered while the run was defined, in order. The
     /// functions are in the order in which their objectives were given.
     pub covered: Vec<Vec<LabelId>>,
+    /// The labels of each function that were passed, and whose predicates then had no value because they
+    /// read memory that was never written, as the padding of an input.
+    pub unwritten: Vec<FxHashSet<LabelId>>,
     /// For each function, the vectors that its decisions had while the run was defined, if
     /// hyperlabels need them.
     pub vectors: Vec<FxHashSet<(DecisionId, DecisionVector)>>,
@@ -158,27 +163,50 @@ impl<'a> CoverageInterpreter<'a> {
         let covered = labels.map(|count| vec![false; count]).collect();
         let vectors = vec![FxHashSet::default(); self.objectives.len()];
         let bound = vec![FxHashSet::default(); self.objectives.len()];
-        let values = FxHashMap::default();
-        let mut observer = CoverageObserver { prepared: self, values, covered, vectors, bound };
+        let unwritten = vec![FxHashSet::default(); self.objectives.len()];
+        let mut observer = CoverageObserver {
+            prepared: self,
+            values: FxHashMap::default(),
+            covered,
+            unwritten,
+            vectors,
+            bound,
+        };
         let outcome = interpreter.run(test, options, &mut observer)?;
         let covered = self.objectives.iter().zip(&observer.covered).map(|(objectives, covered)| {
             objectives.labels.ids().filter(|label| covered[label.index()]).collect()
         });
         let covered = covered.collect();
-        Ok(InterpretedRun { outcome, covered, vectors: observer.vectors, bound: observer.bound })
+        let CoverageObserver { unwritten, vectors, bound, .. } = observer;
+        Ok(InterpretedRun { outcome, covered, unwritten, vectors, bound })
     }
 }
 
 /// Identifies the value of a mutant: the depth of the call, the decision, the condition, the mutant.
 type MutantKey = (usize, DecisionId, ConditionId, ExprId);
 
+/// The value of a mutant, and whether it has none for want of written memory.
+#[derive(Clone, Copy, Debug)]
+struct MutantValue {
+    truth: Truth,
+    unwritten: bool,
+}
+
+impl MutantValue {
+    fn of(view: &View<'_>, plan: &Plan) -> Self {
+        let truth = view.truth_of_plan(plan);
+        Self { truth, unwritten: truth == Truth::Unknown && view.is_unwritten(plan) }
+    }
+}
+
 /// Evaluates predicates where their sites are passed.
 struct CoverageObserver<'a> {
     prepared: &'a CoverageInterpreter<'a>,
     /// The values of mutants when their conditions were last reached.
-    values: FxHashMap<MutantKey, Truth>,
+    values: FxHashMap<MutantKey, MutantValue>,
     /// By label.
     covered: Vec<Vec<bool>>,
+    unwritten: Vec<FxHashSet<LabelId>>,
     vectors: Vec<FxHashSet<(DecisionId, DecisionVector)>>,
     bound: Vec<FxHashSet<(LabelValues, Row)>>,
 }
@@ -200,16 +228,17 @@ impl CoverageObserver<'_> {
         }
         let Some(&index) = self.prepared.index.get(&view.function()) else { return };
         let Some(labels) = self.prepared.sites[index].get(&site) else { return };
-        let at = SiteEvent { observer: self, view, index, event };
+        let at = SiteEvent { observer: self, view, index, event, unwritten: Cell::new(false) };
         let objectives = &self.prepared.objectives[index];
-        let known = &self.covered[index];
-        let covered: Vec<LabelId> = labels
-            .all
-            .iter()
-            .filter(|label| !known[label.index()])
-            .filter(|label| objectives.labels[**label].pred.eval(&at).is_true())
-            .copied()
-            .collect();
+        let (mut covered, mut unwritten) = (Vec::new(), Vec::new());
+        for label in labels.all.iter().filter(|label| !self.covered[index][label.index()]) {
+            at.unwritten.set(false);
+            match objectives.labels[*label].pred.eval(&at) {
+                Truth::True => covered.push(*label),
+                Truth::Unknown if at.unwritten.get() => unwritten.push(*label),
+                _ => {}
+            }
+        }
         let wanted = &self.prepared.wanted[index].labels;
         let here = labels.wanted.iter().map(|position| &wanted[*position].values);
         let bound: Vec<(LabelValues, Row)> = here
@@ -223,6 +252,7 @@ impl CoverageObserver<'_> {
         for label in covered {
             self.covered[index][label.index()] = true;
         }
+        self.unwritten[index].extend(unwritten);
         self.bound[index].extend(bound);
     }
 }
@@ -258,9 +288,16 @@ struct SiteEvent<'w, 'v> {
     index: usize,
     /// `None` if the site is no decision. Labels there read no condition.
     event: Option<&'v DecisionEvent>,
+    /// Whether a value was asked for that memory without a value decides.
+    unwritten: Cell<bool>,
 }
 
 impl SiteEvent<'_, '_> {
+    fn truth(&self, value: MutantValue) -> Truth {
+        self.unwritten.set(self.unwritten.get() | value.unwritten);
+        value.truth
+    }
+
     fn value(&self, bound: &BoundValue) -> Option<i128> {
         match bound {
             BoundValue::Truth(pred) => pred.eval(self).known().map(i128::from),
@@ -296,19 +333,21 @@ impl Event for SiteEvent<'_, '_> {
         let Some(event) = self.event else { return Truth::Unknown };
         if self.reached(condition) {
             let key = (self.view.depth(), event.decision, condition, expr);
-            return self.observer.values.get(&key).copied().unwrap_or(Truth::Unknown);
+            let value = self.observer.values.get(&key);
+            return value.map_or(Truth::Unknown, |value| self.truth(*value));
         }
         let conditions = &self.view.body().decisions[event.decision].conditions;
         let is_one = conditions[condition].is_one_expression();
         let (plan, traps) = &self.observer.prepared.plans[&(self.index, expr)];
         match is_one && !traps && !self.observer.prepared.short_circuit {
-            true => self.view.truth_of_plan(plan),
+            true => self.truth(MutantValue::of(self.view, plan)),
             false => Truth::Unknown,
         }
     }
 
     fn expr(&self, expr: ExprId) -> Truth {
-        self.view.truth_of_plan(&self.observer.prepared.plans[&(self.index, expr)].0)
+        let plan = &self.observer.prepared.plans[&(self.index, expr)].0;
+        self.truth(MutantValue::of(self.view, plan))
     }
 }
 
@@ -334,7 +373,7 @@ impl Observer for CoverageObserver<'_> {
         let key = (origin.decision, origin.condition);
         let Some(mutants) = self.prepared.mutants[index].get(&key) else { return };
         for expr in mutants {
-            let value = view.truth_of_plan(&self.prepared.plans[&(index, *expr)].0);
+            let value = MutantValue::of(view, &self.prepared.plans[&(index, *expr)].0);
             self.values.insert((view.depth(), key.0, key.1, *expr), value);
         }
     }

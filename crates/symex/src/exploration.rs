@@ -3,6 +3,7 @@
 
 pub(crate) mod activation;
 pub(crate) mod asking;
+pub(crate) mod blocks;
 pub(crate) mod entry;
 pub(crate) mod eviction;
 pub(crate) mod explore;

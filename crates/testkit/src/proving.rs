@@ -15,6 +15,7 @@
 mod grammar;
 pub mod judgement;
 pub mod labels;
+mod numbers;
 pub mod random_memory;
 pub mod reduction;
 pub mod runs;

@@ -220,6 +220,11 @@ impl View<'_> {
         truth_of(self.eval_plan(plan))
     }
 
+    /// Whether the value of a prepared expression depends on memory that was never written.
+    pub fn is_unwritten(&self, plan: &Plan) -> bool {
+        self.eval_plan(plan).is_ok_and(|value| value.uninitialised)
+    }
+
     /// Whether a user label's predicate holds here. Pure conditions have their value; the others
     /// have theirs where short-circuit evaluation reaches them.
     pub fn user_label(&self, predicate: &Decision) -> Truth {

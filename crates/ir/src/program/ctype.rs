@@ -273,12 +273,21 @@ impl CTypes {
             end = end.max(after);
         }
         // Behind the last member is what a flexible array takes as well.
-        let is_flexible =
-            record.fields.last().is_some_and(|field| self.size(field.ty).unwrap_or(0) == 0);
-        if let Some(size) = record.size.filter(|size| *size > end && !is_flexible) {
+        if let Some(size) = record.size.filter(|size| *size > end && !self.is_flexible(record)) {
             holes.push(end..size);
         }
         holes
+    }
+
+    fn is_flexible(&self, record: &Record) -> bool {
+        !record.is_union
+            && record.fields.last().is_some_and(|field| self.size(field.ty).unwrap_or(0) == 0)
+    }
+
+    /// Whether a type is a struct that ends in an array without a length: the bytes behind it are the
+    /// array's.
+    pub fn has_flexible_end(&self, id: CTypeId) -> bool {
+        matches!(self.get(id), CType::Record(record) if self.is_flexible(&self.records[*record]))
     }
 
     /// Alignment in bytes; 1 where C gives none.
@@ -529,6 +538,7 @@ mod tests {
         let flexible = vec![field(int, 0, None), field(char, 32, None), field(rest, 40, None)];
         let flexible = record(&mut types, flexible, 8);
         assert_eq!(types.padding(flexible), []);
+        assert!(types.has_flexible_end(flexible) && !types.has_flexible_end(outer));
     }
 
     #[test]

@@ -65,6 +65,9 @@ pub(crate) struct TestRunner<'a> {
     undefined: bool,
     /// The place where the last test first uses uninitialised memory according to the interpreter.
     uninitialised: Option<Location>,
+    /// The labels of each function that the last test passes with predicates that read memory without a
+    /// value.
+    unwritten: Vec<FxHashSet<LabelId>>,
     /// The undefined functions whose results tests give; none before the first test.
     given: FxHashSet<String>,
     /// Tests of this function that were stopped early.
@@ -143,6 +146,7 @@ impl<'a> TestRunner<'a> {
             untraced: false,
             undefined: false,
             uninitialised: None,
+            unwritten: Vec::new(),
             given: FxHashSet::default(),
             given_up: Vec::new(),
             attempts: BTreeSet::new(),
@@ -202,6 +206,12 @@ impl<'a> TestRunner<'a> {
         self.uninitialised
     }
 
+    /// Whether the last test passes a label whose predicate then reads memory without a value, as the
+    /// padding of an input, by the position of its function.
+    pub(crate) fn reads_unwritten(&self, index: usize, label: LabelId) -> bool {
+        self.unwritten.get(index).is_some_and(|labels| labels.contains(&label))
+    }
+
     /// Begins the tests of another function: the running times of the previous ones do not matter for
     /// it.
     pub(crate) fn begin_function(&mut self, budget: &Budget) {
@@ -232,6 +242,7 @@ impl<'a> TestRunner<'a> {
             self.given_up.retain(|known| known != test);
         }
         (self.untraced, self.undefined, self.uninitialised) = (false, false, None);
+        self.unwritten.clear();
         let mut options = self.options;
         options.max_steps = STEPS_OF_ENDLESS;
         let mut interpreted =
@@ -272,6 +283,7 @@ impl<'a> TestRunner<'a> {
         }
         self.undefined |= is_undefined(interpreted.outcome.end);
         self.uninitialised = interpreted.outcome.uninitialised;
+        self.unwritten = std::mem::take(&mut interpreted.unwritten);
         let definedness = self.definedness(&interpreted, &measured.run.outcome);
         self.discard_uncounted(definedness, &interpreted, &mut measured);
         if matches!(definedness, Definedness::Undefined) {

@@ -37,6 +37,8 @@ const MOST_WAITING: usize = 4096;
 
 /// The reason for which claims of a test do not count although its run may cover them.
 const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised memory";
+/// The reason for which a label is unknown if its predicate reads memory that has no value in its test.
+const PADDING: &str = "not confirmed by its test, in which its predicate reads padding or other memory without a value";
 /// The reason for which an objective is unknown if its test destroys the record of its run.
 const DAMAGED: &str = "not confirmed by its test, which writes over the memory of what runs it";
 /// The same if the system refused the test an operation.
@@ -299,6 +301,11 @@ impl Session<'_, '_> {
         }
         let with_reason = |goal: &Goal| {
             let why = match *goal {
+                Goal::Label(target, label)
+                    if self.runner.reads_unwritten(self.targets[target].index, label) =>
+                {
+                    return Some((*goal, PADDING.to_owned()));
+                }
                 Goal::Label(target, label) => {
                     self.runner.why_label_unmeasured(self.targets[target].index, label)
                 }

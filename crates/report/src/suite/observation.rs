@@ -250,7 +250,7 @@ impl Observer<'_> {
     }
 
     /// Finds addresses in the place of other values: a program may write them through a pointer of
-    /// another type.
+    /// another type, or compute with them. The distance of an object from null is its address.
     fn hidden_addresses(&self, bytes: &[u8]) -> Vec<(u64, u64)> {
         let words = bytes.windows(8).enumerate();
         let is_address = |word: &[u8]| {
@@ -258,7 +258,8 @@ impl Observer<'_> {
             let is_place = |value| self.memory.places.is_some_and(|all| all.contains_key(&value));
             // Ordinary numbers are smaller than addresses.
             value > u64::from(u32::MAX)
-                && (object_at(self.test, value).is_some()
+                && (is_near_an_object(self.test, value)
+                    || is_near_an_object(self.test, value.wrapping_neg())
                     || looks_like_an_address(value)
                     || self.block_at(value).is_some()
                     || is_place(value))
@@ -305,6 +306,17 @@ fn object_at(test: &Test, address: u64) -> Option<PointerTarget> {
     let position = test.objects.iter().position(|object| holds(&object))?;
     let offset = address - test.objects[position].address;
     Some(PointerTarget::Object(position as u32, offset))
+}
+
+/// How far behind or before an object a number is taken for one that was computed from its address.
+const NEAR: u64 = 1 << 16;
+
+/// Whether a number is about the address of an input object.
+fn is_near_an_object(test: &Test, number: u64) -> bool {
+    test.objects.iter().any(|object| {
+        let end = object.address.saturating_add(object.image.bytes.len() as u64);
+        object.address.saturating_sub(NEAR) <= number && number <= end.saturating_add(NEAR)
+    })
 }
 
 /// Whether two images are equal up to the bytes under pointers.

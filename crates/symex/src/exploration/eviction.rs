@@ -125,6 +125,7 @@ impl State {
         self.passing.queue = std::mem::take(&mut evicted.passing.queue);
         self.claims.covered = std::mem::take(&mut evicted.claims.covered);
         self.claims.promises = std::mem::take(&mut evicted.claims.promises);
+        self.claims.conditions = std::mem::take(&mut evicted.claims.conditions);
         self.notes.goals.undecided = std::mem::take(&mut evicted.notes.goals.undecided);
         self.notes.goals.trail = std::mem::take(&mut evicted.notes.goals.trail);
         self.notes.goals.underway = std::mem::take(&mut evicted.notes.goals.underway);

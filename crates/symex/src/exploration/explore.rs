@@ -422,6 +422,9 @@ impl<'p, 'e> Engine<'p, 'e> {
             Some(true) => ending,
             None => return,
         };
+        if self.withdraws_all_in_front_of_blocks(state) {
+            return;
+        }
         let Some(shown) = self.meeting_invariants(state) else { return };
         let shown = shown.as_deref();
         let is_other = shown.is_some_and(|shown| shown.model != state.model);
@@ -445,6 +448,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         let covered = std::mem::take(&mut state.claims.covered);
         self.goals.labels.given(covered.len());
         state.claims.promises.clear();
+        state.claims.conditions.clear();
         let kept = std::mem::take(&mut state.claims.keep);
         let has = self.goals.record_of(&mut self.machine, state, &covered, model);
         let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();

@@ -191,11 +191,12 @@ impl Engine<'_, '_> {
 
     /// Handles the return of a path's last call: the path ends, or goes on with a further call.
     pub(crate) fn end_call(&mut self, state: &mut State) -> Result<(), Flow> {
+        let ongoing = self.goals.ongoing_sequences(state);
         let again = match state.log.played(Question::Again) {
             Some(again) => again != 0,
             None => {
                 let is_done = self.goals.labels.left() == 0;
-                let again = self.machine.calls_again(state, is_done);
+                let again = !is_done && self.machine.calls_again(state, &ongoing);
                 state.log.note(Question::Again, u64::from(again));
                 again
             }
@@ -210,7 +211,7 @@ impl Engine<'_, '_> {
             }
             self.count_path(Ending::Returned);
         }
-        let begun = self.machine.begin_further_call(state);
+        let begun = self.machine.begin_further_call(state, &ongoing);
         self.settle(state, begun)
     }
 

@@ -29,6 +29,7 @@ use crate::goals::labels::GoalId;
 use crate::goals::predicates::SiteScope;
 use crate::goals::predicates::hindrance;
 use crate::limits::Cut;
+use crate::machine::calls::statics::OngoingSequences;
 use crate::machine::memory::definedness;
 use crate::machine::program::site::SiteKey;
 
@@ -105,7 +106,8 @@ impl Goals<'_> {
             return covered;
         }
         let func = state.frame().func;
-        if key == SiteKey::Entry && state.frames.len() == 1 {
+        let is_first = state.frames.len() == 1 && state.further_calls() == 0;
+        if key == SiteKey::Entry && is_first {
             self.pass_start(machine, state);
         }
         let Some(passed) = self.hypers.sequences.sites.get(&(func, key)) else { return covered };
@@ -134,6 +136,23 @@ impl Goals<'_> {
         if state.passing.queue.is_empty() && !state.notes.goals.undecided.is_empty() {
             self.defer(state);
         }
+    }
+
+    /// The sequences of the run that are under way where a call of the function under test ends. Of those
+    /// that are not left nothing is said.
+    pub(crate) fn ongoing_sequences(&self, state: &State) -> OngoingSequences {
+        let sequences = &self.hypers.sequences;
+        let all = state.notes.goals.underway.0.iter();
+        let left = all.filter(|begun| {
+            begun.activation == 0 && self.is_left(&sequences.waits[begun.wait].goals)
+        });
+        let (mut keys, mut since_start) = (Vec::new(), true);
+        for begun in left {
+            since_start &= sequences.starts.contains(&sequences.waits[begun.wait].after);
+            keys.push(begun.key());
+        }
+        keys.sort_unstable();
+        OngoingSequences { keys, since_start }
     }
 
     /// Begins the sequences that begin with the run.

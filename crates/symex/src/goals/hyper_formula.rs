@@ -13,7 +13,7 @@ use lydian_smt::{Term, TermPool};
 const BITS: u32 = 128;
 
 /// A number, and the condition under which it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Number {
     pub(crate) known: Term,
     pub(crate) value: Term,

@@ -14,6 +14,7 @@
 //! meaning of sequences. Several sites may lie at one point of the program. They are passed in the
 //! order block, statement, roots.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -137,14 +138,14 @@ pub(crate) struct SequenceInstance {
 }
 
 /// Writes to the cells of a variable.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Cells {
     /// The writes of the definition that began the sequence, where that has no address of its own.
     pub(crate) first: Vec<CellWrite>,
     pub(crate) since: Vec<CellWrite>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum CellWrite {
     /// This many bytes from an address on.
     Bytes(Term, u64),
@@ -176,6 +177,15 @@ impl SequencesUnderWay {
 }
 
 impl SequenceInstance {
+    /// A number for it, by which instances of the same sequence are told apart.
+    pub(crate) fn key(&self) -> u64 {
+        let mut key = DefaultHasher::new();
+        (self.wait, self.cond, self.entered).hash(&mut key);
+        self.bound.hash(&mut key);
+        self.cells.hash(&mut key);
+        key.finish()
+    }
+
     fn with_terms(&self, of: &mut impl FnMut(Term) -> Term) -> Self {
         let cells = self.cells.as_ref().map(|cells| {
             let mut writes = |writes: &[CellWrite]| -> Vec<CellWrite> {

@@ -341,6 +341,7 @@ impl Goals<'_> {
         state.claims.covered.extend(self.labels.cover(goal));
         if machine.pool.as_bool(holds) != Some(true) {
             state.claims.promises.push(holds);
+            state.claims.conditions.push((goal, holds));
         }
     }
 
@@ -396,6 +397,7 @@ impl Goals<'_> {
                 run.course.replay = true;
                 run.claims.covered.extend(self.labels.cover(goal));
                 run.claims.promises.push(holds);
+                run.claims.conditions.push((goal, holds));
                 self.runs.push(run);
             }
             Feasible::No => {}

@@ -52,5 +52,6 @@ impl<N: Notes> Machine<'_, '_, N> {
         let claims = std::mem::take(&mut state.claims.covered);
         self.outbox.retracted.push(Retraction { claims, reason });
         state.claims.promises.clear();
+        state.claims.conditions.clear();
     }
 }

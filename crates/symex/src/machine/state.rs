@@ -12,9 +12,10 @@ use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::machine::calls::statics::CallStart;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{
-    AddressTarget, Candidate, Contents, Expansion, Facts, Knowledge, Memory, ObjectId, Offset,
+    AddressTarget, Candidate, Expansion, Facts, Knowledge, Memory, ObjectId, Offset,
 };
 use crate::machine::program::site::ProgramPoint;
 use crate::machine::program::site::{ObserverId, SiteKey};
@@ -178,6 +179,8 @@ pub(crate) struct Claims {
     pub(crate) covered: Vec<ObserverId>,
     /// The conditions under which the model covers those labels.
     pub(crate) promises: Vec<Term>,
+    /// The same by label, where it is not simply true. Some labels may not be claimed any more.
+    pub(crate) conditions: Vec<(ObserverId, Term)>,
     /// Whether to give a test at the path's end even if it covers nothing new.
     pub(crate) keep: bool,
 }
@@ -189,8 +192,8 @@ pub(crate) struct PathInputs {
     pub(crate) externals: Arc<Vec<Arc<ExternalPlan>>>,
     /// The place for the next input object.
     pub(crate) cursor: Cursor,
-    /// The contents of the static variables of the function under test when its call began.
-    pub(crate) began_with: Arc<[Contents]>,
+    /// The beginning of the call of the function under test.
+    pub(crate) began_with: CallStart,
     /// The input objects with invariants that the path supposes.
     pub(crate) met: Arc<SupposedInvariants>,
     /// Places of volatile memory that the path read, each once.

@@ -263,6 +263,7 @@ fn begin_anew(merged: &mut State) {
     let mut start = merged.clone();
     start.claims.covered.clear();
     start.claims.promises.clear();
+    start.claims.conditions.clear();
     start.claims.keep = false;
     merged.notes.merging.start = Some(Rc::new(start));
 }

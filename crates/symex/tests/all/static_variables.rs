@@ -4,8 +4,8 @@ use lydian_inputs::Settings;
 use lydian_objective::Criterion;
 use lydian_symex::{Config, Limits};
 
-use crate::common::explore_c_with;
 use crate::common::lazy::{branches, explore, rests_on};
+use crate::common::{explore_c_with, measure};
 
 #[test]
 fn the_initial_value_of_a_static_local_is_an_assumption_where_a_run_has_one_call() {
@@ -47,6 +47,62 @@ fn values_that_no_call_gives_a_static_variable_are_infeasible() {
         7,
         1,
     );
+}
+
+#[test]
+fn calls_with_other_values_of_globals_are_followed_too() {
+    branches(
+        "int g;
+         int f(int x) {
+             static int s;
+             int r = 0;
+             if (s == 1 && g == 7) r = 1;
+             if (x == 1) { s = 1; g = 3; } else if (x == 2) { s = 1; g = 7; }
+             return r;
+         }",
+        8,
+        0,
+    );
+    // The path has the value that the call before asked for.
+    branches(
+        "int g;
+         int f(int x) {
+             static int s;
+             if (s == 1 && g == 7) return 1;
+             if (x == 1 && g == 3) s = 1; else if (x == 2 && g == 7) s = 1;
+             return 0;
+         }",
+        12,
+        0,
+    );
+}
+
+/// The numbers of pairs of definitions and uses that are covered, and that are left.
+fn pairs(text: &str) -> (usize, usize) {
+    let settings = Settings { lazy_inputs: true, ..Settings::default() };
+    let criteria = [Criterion::AllUses];
+    let found = explore_c_with(text, "f", &criteria, &Config::default(), settings);
+    measure::confirm(&found);
+    assert!(found.summary.complete, "{:?}", found.summary.cuts);
+    (found.summary.covered_hypers.len(), found.summary.left_hypers.len())
+}
+
+#[test]
+fn the_initial_value_of_a_static_variable_is_that_of_the_first_call() {
+    // It reaches neither side of the second call's condition.
+    let text = "int f(void) { static int first = 1; if (first) first = 0; return 0; }";
+    assert_eq!(pairs(text), (2, 2));
+}
+
+#[test]
+fn each_definition_of_a_static_variable_reaches_the_next_call() {
+    let text = "int f(int x) {
+             static int s;
+             int r = s;
+             if (x == 1) s = 5; else if (x == 2) s = 5;
+             return r;
+         }";
+    assert_eq!(pairs(text), (8, 0));
 }
 
 #[test]

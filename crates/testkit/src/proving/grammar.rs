@@ -24,14 +24,22 @@ pub(super) enum Subject {
     Jumps,
     Ends,
     LateInputs,
-    /// Subscripts that may lie outside.
+    /// Subscripts that may lie outside. None lies so far outside that it may lead into another object,
+    /// which the interpreter would not see.
     Wild,
     Recursion,
     Builtins,
+    Floats,
+    /// Numbers of few bits, and without signs.
+    Narrow,
+    /// Operations that may trap.
+    Traps,
+    /// Functions that the program does not define.
+    External,
 }
 
 /// The subjects that a program may draw.
-pub(super) const SUBJECTS: [Subject; 15] = [
+pub(super) const SUBJECTS: [Subject; 19] = [
     Subject::Structs,
     Subject::Unions,
     Subject::Lists,
@@ -47,6 +55,10 @@ pub(super) const SUBJECTS: [Subject; 15] = [
     Subject::Wild,
     Subject::Recursion,
     Subject::Builtins,
+    Subject::Floats,
+    Subject::Narrow,
+    Subject::Traps,
+    Subject::External,
 ];
 
 use Subject::*;
@@ -410,10 +422,10 @@ pub(super) const STATEMENTS: &[Sentence] = &[
     (LateInputs, "a = __VERIFIER_nondet_int() & 3;"),
     (LateInputs, "c = __VERIFIER_nondet_uchar();"),
     (LateInputs, "__VERIFIER_assume($i != $k);"),
-    (Wild, "arr[$i] = $i;"),
-    (Wild, "b = s.v[$i];"),
+    (Wild, "arr[$i & 7] = $i;"),
+    (Wild, "b = s.v[$i & 3];"),
     (Wild, "s.v[$i & 3] = $i;"),
-    (Wild, "o.in[$j].x = $i;"),
+    (Wild, "o.in[0].v[$j] = $i;"),
     (Wild, "p = $p;\n*p = $i;"),
     (Wild, "p[$j] = $i;"),
     (Recursion, "$l = r0($i, $p);"),
@@ -446,7 +458,7 @@ pub(super) struct Local {
     pub(super) values: &'static [&'static str],
 }
 
-const fn local(
+pub(super) const fn local(
     name: &'static str,
     declaration: &'static str,
     values: &'static [&'static str],

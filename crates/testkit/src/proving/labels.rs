@@ -1,6 +1,7 @@
 //! The labels and sequences of a function under test as goals, against runs in random memory.
 //!
-//! A label that a run covers must not be out of reach. The engines are asked for those that runs cover.
+//! A label that a run covers must not be out of reach. The engines are asked for those that runs cover, and
+//! for some others. What they call unreachable among these is attacked by further runs.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -46,6 +47,10 @@ const OF_SEQUENCES: [Criterion; 3] = [Criterion::AllUses, Criterion::AllDefs, Cr
 const TESTS: usize = 200;
 /// How many labels or sequences of a function are asked for.
 const MOST_ASKED: usize = 30;
+/// How many of a function that no test covers are asked for.
+const MOST_UNCOVERED: usize = 12;
+/// How many further tests attack what is called unreachable.
+const FURTHER_TESTS: usize = 1500;
 /// The most steps of a test.
 const MOST_STEPS: u64 = 20_000;
 
@@ -93,50 +98,79 @@ impl UnderTest {
         let function = self.labels.function;
         let objectives = std::slice::from_ref(&self.labels);
         let interpreter = CoverageInterpreter::new(&self.program, objectives, false);
+        let covered_by = |test: &Test| -> Vec<GoalMeaning> {
+            let Ok(run) = interpreter.run(test, &options()) else { return Vec::new() };
+            let labels = run.covered[0].iter();
+            labels.map(|label| GoalMeaning::Label { function, label: *label }).collect()
+        };
+        let goals = Goals { labels: std::slice::from_ref(&self.labels), ..Goals::default() };
+        self.judge_goals(goals, tests, &covered_by, by, to);
+    }
+
+    /// Compares what tests cover with what the engines say, and attacks what they call unreachable.
+    fn judge_goals(
+        &self,
+        goals: Goals<'_>,
+        tests: &[Test],
+        covered_by: &dyn Fn(&Test) -> Vec<GoalMeaning>,
+        (times, rng): (Times, &mut Rng),
+        to: &mut Judgement,
+    ) {
         let mut covered = BTreeMap::new();
         for test in tests {
-            let Ok(run) = interpreter.run(test, &options()) else { continue };
             to.runs += 1;
-            to.whole_runs += usize::from(run.outcome.end == lydian_ir::interp::End::Returned);
-            for label in &run.covered[0] {
-                covered.entry(GoalMeaning::Label { function, label: *label }).or_insert(test);
+            for goal in covered_by(test) {
+                covered.entry(goal).or_insert(test);
             }
         }
-        let goals = Goals { labels: std::slice::from_ref(&self.labels), ..Goals::default() };
-        self.compare(goals, &covered, by, to);
+        let claimed = self.compare(goals, &covered, (times, rng), to);
+        if claimed.is_empty() {
+            return;
+        }
+        to.unreachable += claimed.len();
+        for _ in 0..FURTHER_TESTS {
+            let test = random_test(&self.program, self.labels.function, rng);
+            for goal in covered_by(&test).iter().filter(|goal| claimed.contains_key(goal)) {
+                let (text, engine) = (self.shown(*goal), claimed[goal]);
+                let told =
+                    format!("{text} is unreachable by {engine}, and a further run covers it");
+                if !to.contradictions.contains(&told) {
+                    to.contradictions.push(told);
+                }
+            }
+        }
     }
 
     fn judge_sequences(&self, tests: &[Test], by: (Times, &mut Rng), to: &mut Judgement) {
         let function = self.sequences.function;
         let tracer = Tracer::new(&self.program, std::slice::from_ref(&self.sequences), false);
-        let mut covered = BTreeMap::new();
-        for test in tests {
-            let Ok((trace, _)) = tracer.run(test, &options()) else { continue };
+        let covered_by = |test: &Test| -> Vec<GoalMeaning> {
+            let Ok((trace, _)) = tracer.run(test, &options()) else { return Vec::new() };
             let record = trace.record(&self.sequences, &RecordRequest::default());
-            for sequence in self.sequences.sequences.ids() {
-                if record.covers_sequence(sequence) {
-                    covered.entry(GoalMeaning::Sequence { function, sequence }).or_insert(test);
-                }
-            }
-        }
+            let all = self.sequences.sequences.ids();
+            let covered = all.filter(|sequence| record.covers_sequence(*sequence));
+            covered.map(|sequence| GoalMeaning::Sequence { function, sequence }).collect()
+        };
         let goals = Goals { sequences: std::slice::from_ref(&self.sequences), ..Goals::default() };
-        self.compare(goals, &covered, by, to);
+        self.judge_goals(goals, tests, &covered_by, by, to);
     }
 
-    /// Asks for what runs cover.
+    /// Asks for what runs cover, and for some goals that they do not. Returns those of the latter that are
+    /// called unreachable, with the engines that say so.
     fn compare(
         &self,
         goals: Goals<'_>,
         covered: &BTreeMap<GoalMeaning, &Test>,
         (times, rng): (Times, &mut Rng),
         to: &mut Judgement,
-    ) {
+    ) -> BTreeMap<GoalMeaning, &'static str> {
+        let mut claimed = BTreeMap::new();
         let mut pool = TermPool::new();
         let encoded = match self.encoded(&mut pool, goals) {
             Ok(encoded) => encoded,
             Err(why) => {
                 to.skipped = Some(why);
-                return;
+                return claimed;
             }
         };
         to.errors += encoded.goals.len();
@@ -149,10 +183,15 @@ impl UnderTest {
             encoded.goals.iter().map(|(goal, meaning)| (*meaning, goal)).collect();
         let missing = covered.keys().filter(|meaning| !meanings.contains_key(meaning));
         to.contradictions.extend(missing.map(|meaning| format!("no goal for {meaning:?}")));
-        let mut asked: Vec<GoalId> =
-            covered.keys().filter_map(|meaning| meanings.get(meaning).copied()).collect();
-        while asked.len() > MOST_ASKED {
-            asked.swap_remove(rng.below(asked.len() as u64) as usize);
+        let (of_runs, others): (Vec<_>, Vec<_>) =
+            meanings.iter().partition(|(meaning, _)| covered.contains_key(meaning));
+        let mut asked = Vec::new();
+        for (part, most) in [(of_runs, MOST_ASKED), (others, MOST_UNCOVERED)] {
+            let mut part: Vec<GoalId> = part.into_iter().map(|(_, goal)| *goal).collect();
+            while part.len() > most {
+                part.swap_remove(rng.below(part.len() as u64) as usize);
+            }
+            asked.extend(part);
         }
         let mut solver = standard_chain(&ChainConfig { z3: Z3Use::Off, ..ChainConfig::default() });
         let limits = Limits { end: Some(Instant::now() + times.pinned), ..Limits::none() };
@@ -161,8 +200,11 @@ impl UnderTest {
             match verdict.decision {
                 Decision::Unreachable(_) => {
                     let meaning = encoded.goals[verdict.goal];
+                    let Some(test) = covered.get(&meaning) else {
+                        claimed.insert(meaning, verdict.engine);
+                        continue;
+                    };
                     let text = self.shown(meaning);
-                    let test = covered.get(&meaning);
                     to.contradictions.push(format!(
                         "{text} is covered, and unreachable by {}: {test:?}",
                         verdict.engine
@@ -176,6 +218,7 @@ impl UnderTest {
                 Decision::Unknown(_) => {}
             }
         }
+        claimed
     }
 
     fn encoded(&self, pool: &mut TermPool, goals: Goals<'_>) -> Result<Encoded, String> {

@@ -15,6 +15,7 @@ use super::grammar::{
     OPERATIONS, PLACES, POINTERS, POINTERS_TO_POINTERS, SERVICES, STATEMENTS, SUBJECTS, Sentence,
     Subject, TEMPLATES, Template,
 };
+use super::numbers;
 
 /// The deepest expressions.
 const DEPTH: u32 = 3;
@@ -113,10 +114,11 @@ impl Writer {
     }
 
     /// A sentence of one of the program's subjects. Those of a drawn subject come as often as all others.
-    fn sentence(&mut self, all: &[Sentence]) -> &'static str {
+    fn sentence(&mut self, all: [&[Sentence]; 2]) -> &'static str {
         let subject = self.subjects[self.rng.below(self.subjects.len() as u64) as usize];
         let of = |wanted: Subject| -> Vec<&'static str> {
-            all.iter().filter(|(subject, _)| *subject == wanted).map(|(_, text)| *text).collect()
+            let all = all.into_iter().flatten();
+            all.filter(|(subject, _)| *subject == wanted).map(|(_, text)| *text).collect()
         };
         let mut found = of(subject);
         if found.is_empty() {
@@ -145,7 +147,7 @@ impl Writer {
         }
         text.push_str(rest);
         let counter = format!("t{own}++");
-        if text.contains(&counter) && !text.contains(&format!("int t{own}")) {
+        if text.contains(&counter) && !text.contains(&format!("int t{own} ")) {
             self.counters.insert(format!("int t{own} = 0;\n"));
         }
         text
@@ -157,17 +159,17 @@ impl Writer {
         let sentences = match hole {
             'k' => return (self.rng.below(7) as i64 - 2).to_string(),
             'j' => return self.subscript(depth),
-            'i' if is_leaf => LEAVES,
-            'i' => OPERATIONS,
+            'i' if is_leaf => [LEAVES, numbers::LEAVES],
+            'i' => [OPERATIONS, numbers::OPERATIONS],
             'c' if depth == 0 => return self.fill("$i == $k", 0),
-            'c' => CONDITIONS,
-            'l' => PLACES,
+            'c' => [CONDITIONS, numbers::CONDITIONS],
+            'l' => [PLACES, numbers::PLACES],
             'p' if depth == 0 => return self.pick(&["0", "&a", "&g", "p", "q", "y"]).to_owned(),
-            'p' => POINTERS,
+            'p' => [POINTERS, &[]],
             'q' if depth == 0 => return self.pick(&["&p", "&q"]).to_owned(),
-            'q' => POINTERS_TO_POINTERS,
+            'q' => [POINTERS_TO_POINTERS, &[]],
             _ if depth == 0 => return self.pick(&["f0", "f1", "cb"]).to_owned(),
-            _ => FUNCTIONS,
+            _ => [FUNCTIONS, &[]],
         };
         let sentence = self.sentence(sentences);
         self.fill(sentence, depth.saturating_sub(1))
@@ -195,7 +197,10 @@ impl Writer {
         }
         self.left -= 1;
         let is_block = depth > 0 && self.rng.below(3) == 0;
-        let sentence = self.sentence(if is_block { BLOCKS } else { STATEMENTS });
+        let sentence = self.sentence(match is_block {
+            true => [BLOCKS, numbers::BLOCKS],
+            false => [STATEMENTS, numbers::STATEMENTS],
+        });
         let depth = if is_block { depth - 1 } else { depth };
         let mut text = self.fill(sentence, depth);
         text.push('\n');
@@ -217,7 +222,7 @@ impl Writer {
     fn locals(&mut self, text: &str, params: &[&str]) -> String {
         let mut declared: Vec<String> = Vec::new();
         let mut used = text.to_owned();
-        for local in LOCALS.iter().rev() {
+        for local in LOCALS.iter().chain(numbers::LOCALS).rev() {
             if params.contains(&local.name) || !uses(&used, local.name) {
                 continue;
             }
@@ -258,6 +263,11 @@ impl Writer {
             "o.f1",
             "o.f2",
             "buf[1]",
+            "uc",
+            "sc",
+            "us",
+            "ul",
+            "(dd > 1)",
             "u.c[1]",
             "(p == &a)",
             "(p ? *p : 3)",
@@ -294,7 +304,8 @@ impl Writer {
             false => "extern void reach_error(void);\n",
         };
         let (members, globals) = (self.members(), self.globals());
-        format!("{HEAD}{members}{MIDDLE}{error}{globals}{services}{functions}{main}")
+        let declared = numbers::DECLARATIONS;
+        format!("{HEAD}{members}{MIDDLE}{declared}{error}{globals}{services}{functions}{main}")
     }
 
     fn function(&mut self, template: &Template) -> String {

@@ -686,6 +686,66 @@ int last(void) {
     assert!(ran.contains(told), "{ran}");
 }
 
+#[test]
+fn elements_behind_a_struct_have_values_and_padding_that_a_mutant_reads_has_none() {
+    let place = Workplace::with(
+        "struct item { int n; };
+struct list { unsigned char count; struct item *items[0]; };
+int count(struct list *l) {
+    int sum = 0;
+    for (int i = 0; i < l->count && i < 2; i++)
+        if (l->items[i] != 0)
+            sum++;
+    return sum;
+}
+",
+    );
+    let ran = place.done("gen unit.c -c wm --json t.json").to_string();
+    // What is in front of the items is the padding behind the count.
+    assert!(ran.contains("its predicate reads padding"), "{ran}");
+    let [all, covered, infeasible, _, unknown] = figures(&place.json("t.json"), "count", "wm");
+    assert!(covered + infeasible + 8 >= all && unknown <= 8, "{ran}");
+}
+
+#[test]
+fn a_distance_from_null_is_no_expected_value() {
+    let place = Workplace::with(
+        "struct dict { const char *start; unsigned long size; };
+int update(struct dict *d, const char *to, unsigned long size, const char *from) {
+    if (d->size == 0) d->start = to;
+    if ((unsigned long)(to - from) + size >= 65536) {
+        d->start = from;
+        d->size = (unsigned long)(to - from) + size;
+        return 1;
+    }
+    d->size += size;
+    return 0;
+}
+",
+    );
+    place.done("gen unit.c -o tests");
+    passes_as_c(&place);
+}
+
+#[test]
+fn nothing_is_in_front_of_a_block_that_is_freed() {
+    let place = Workplace::with(
+        "#include <stdlib.h>
+int drop(int **p) {
+    int n = 0;
+    if (*p == NULL) return -1;
+    while (n < 2 && (*p)[n] != 0) n++;
+    free(*p);
+    *p = NULL;
+    return n;
+}
+",
+    );
+    let ran = place.done("gen unit.c -c wm --json t.json").to_string();
+    let told = "not supported: memory in front of a block that the path frees";
+    assert!(ran.contains(told), "{ran}");
+}
+
 /// glibc has `strlcpy` from 2.38 on; before, a program has it from another library.
 #[test]
 fn a_function_that_the_systems_library_may_lack_has_no_contradictions() {

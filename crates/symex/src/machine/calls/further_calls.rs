@@ -8,12 +8,13 @@ use lydian_inputs::{Bound, has_pointers};
 use lydian_inputs::{FurtherCall, Reach, further_call};
 use lydian_ir::{CType, GlobalId};
 use lydian_objective::{Assumption, AssumptionKind};
-use lydian_smt::Term;
+use lydian_smt::{Term, TermPool};
 use rustc_hash::FxHashSet;
 
 use crate::machine::Machine;
 use crate::machine::calls::statics::{
-    MOST_BYTES, Statics, Variable, follows_calls, is_begin_of_program,
+    CallStart, MOST_BYTES, Novelty, OngoingSequences, SharedValue, Statics, Variable,
+    follows_calls, is_begin_of_program,
 };
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{Contents, Memory, Region};
@@ -86,10 +87,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// Assumes that variables which other code may change between two calls stay as they are, where
     /// the path depends on them.
     fn assume_unchanged_between_calls(&mut self, state: &State<N>) {
-        let mut asked = FxHashSet::default();
-        for fact in state.path.facts.iter() {
-            asked.extend(self.pool.vars_of(*fact).iter().copied());
-        }
+        let asked = self.asked_symbols(state);
         let Statics { own, shared, .. } = &self.statics;
         let memory = &state.memory;
         let is_written = |variable: &Variable, first: &Contents| {
@@ -101,12 +99,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             pointers.map(|variable| format!("what {} points to", variable.name)).collect();
         for (variable, first) in shared {
             let Some(first) = first else { continue }; // the path does not have it
-            let is_asked = variable.size > MOST_BYTES
-                || (0..variable.size).any(|at| {
-                    let byte = first.read_bits(&mut self.pool, at, 1);
-                    self.pool.vars_of(byte).iter().any(|var| asked.contains(var))
-                });
-            if is_asked || is_written(variable, first) {
+            if is_asked(&mut self.pool, variable, first, &asked) || is_written(variable, first) {
                 names.push(variable.name.clone());
             }
         }
@@ -131,17 +124,55 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// The contents of the static variables at the beginning of the first call.
-    pub(crate) fn begin_statics(&mut self, memory: &Memory) -> Arc<[Contents]> {
+    pub(crate) fn begin_statics(&mut self, memory: &Memory) -> CallStart {
         for (variable, first) in &mut self.statics.shared {
             let object = memory.object_at(variable.address);
             *first = object.map(|object| memory.object(object).contents.clone());
         }
         let contents = self.statics.contents(memory);
         match self.numbers_of(&contents) {
-            Some(numbers) => _ = self.statics.begun.insert(numbers),
+            Some(numbers) => self.statics.begin_first(numbers),
             None => self.statics.omissions = true,
         }
-        contents
+        let shared = self.statics.shared_contents(memory);
+        CallStart { statics: contents, shared, ongoing: Arc::default() }
+    }
+
+    /// The values that variables which other code may write to have at the end of a call.
+    fn shared_values(&mut self, state: &State<N>) -> Vec<SharedValue> {
+        let asked = self.asked_symbols(state);
+        let Self { statics, pool, .. } = self;
+        let values = statics.shared.iter().map(|(variable, first)| {
+            let object = state.memory.object_at(variable.address);
+            let now = object.map(|object| &state.memory.object(object).contents);
+            match (first, now) {
+                (None, _) | (_, None) => SharedValue::Any, // the path does not have it
+                (Some(first), Some(now)) if first == now => {
+                    match is_asked(pool, variable, first, &asked) {
+                        true => SharedValue::Other,
+                        false => SharedValue::Any,
+                    }
+                }
+                (_, Some(_)) if variable.size > MOST_BYTES => SharedValue::Other,
+                (_, Some(now)) => {
+                    let bytes = (0..variable.size).map(|at| {
+                        let byte = now.read_bits(pool, at, 1);
+                        Some(pool.as_u64(byte)? as u8)
+                    });
+                    bytes.collect::<Option<_>>().map_or(SharedValue::Other, SharedValue::Bytes)
+                }
+            }
+        });
+        values.collect()
+    }
+
+    /// The symbols that the facts of a path are about.
+    fn asked_symbols(&mut self, state: &State<N>) -> FxHashSet<Term> {
+        let mut asked = FxHashSet::default();
+        for fact in state.path.facts.iter() {
+            asked.extend(self.pool.vars_of(*fact).iter().copied());
+        }
+        asked
     }
 
     /// Withdraws the assumptions about variables for which all values were followed.
@@ -161,31 +192,76 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// Whether a path goes on with a further call: the static variables have values with which no
-    /// call began, as far as that can be seen.
-    pub(crate) fn calls_again(&mut self, state: &State<N>, is_done: bool) -> bool {
+    /// call began, or other things differ that a call begins with, as far as that can be seen.
+    pub(crate) fn calls_again(&mut self, state: &State<N>, ongoing: &OngoingSequences) -> bool {
         if self.statics.are_none() || state.course.replay {
             return false;
         }
         let contents = self.statics.contents(&state.memory);
-        if contents == state.inputs.began_with || is_done {
+        if contents == state.inputs.began_with.statics && self.begins_like_last(state, ongoing) {
             return false;
         }
         if state.depends.are_some() {
             self.leave_to_dependences(state);
             return false;
         }
-        let own = self.statics.own.len();
-        let is_new = match self.numbers_of(&contents) {
-            Some(numbers) => self.statics.begun.insert(numbers),
-            // Contents of other functions' variables that are no numbers are not followed.
-            None => {
-                self.statics.omissions = true;
-                contents[..own] != state.inputs.began_with[..own]
+        match self.novelty(state, &contents, ongoing) {
+            Novelty::New => self.has_room_for_call(state),
+            Novelty::Known => false,
+            Novelty::LeftOut => {
+                self.assume_no_other_beginnings();
+                false
             }
-        };
-        if !is_new {
-            return false;
         }
+    }
+
+    /// Whether a further call, which has the same static variables as the last one, would do nothing that
+    /// the last one does not do on some inputs. A run's first call has any values of other variables.
+    fn begins_like_last(&self, state: &State<N>, ongoing: &OngoingSequences) -> bool {
+        let began = &state.inputs.began_with;
+        match state.further_calls() {
+            0 => ongoing.since_start,
+            _ => {
+                ongoing.keys.iter().all(|key| began.ongoing.contains(key))
+                    && self.statics.shared_contents(&state.memory) == began.shared
+            }
+        }
+    }
+
+    /// Whether a further call may do anything new.
+    fn novelty(
+        &mut self,
+        state: &State<N>,
+        contents: &[Contents],
+        ongoing: &OngoingSequences,
+    ) -> Novelty {
+        let shared = self.shared_values(state);
+        if let Some(numbers) = self.numbers_of(contents) {
+            return self.statics.begin_again(numbers, ongoing, shared);
+        }
+        // Contents of other functions' variables that are no numbers are not followed.
+        self.statics.omissions = true;
+        let own = self.statics.own.len();
+        let is_all_open = shared.iter().all(|value| *value == SharedValue::Any);
+        match contents[..own] != state.inputs.began_with.statics[..own] {
+            true => Novelty::New,
+            false if is_all_open && ongoing.since_start => Novelty::Known,
+            false => Novelty::LeftOut,
+        }
+    }
+
+    /// Assumes that further calls which were left out do nothing new.
+    fn assume_no_other_beginnings(&mut self) {
+        self.statics.omissions = true;
+        let name = &self.context.program.functions[self.plan.function].name;
+        let sentence = format!(
+            "further calls of {name} do nothing new with other values of variables than were followed"
+        );
+        self.bounds.assume(Assumption::new(AssumptionKind::Other, &**name, sentence));
+    }
+
+    /// Whether a run may have a further call, which is an assumption where it may not.
+    fn has_room_for_call(&mut self, state: &State<N>) -> bool {
         let may = self.may_call_again(state);
         if !may {
             self.statics.omissions = true;
@@ -224,7 +300,11 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// Begins a further call with fresh arguments.
-    pub(crate) fn begin_further_call(&mut self, state: &mut State<N>) -> Result<(), Interrupt> {
+    pub(crate) fn begin_further_call(
+        &mut self,
+        state: &mut State<N>,
+        ongoing: &OngoingSequences,
+    ) -> Result<(), Interrupt> {
         self.assume_unchanged_between_calls(state);
         let Context { program, spec, .. } = &self.context;
         let call = FurtherCall {
@@ -236,7 +316,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         let plan = plan.map_err(|error| Interrupt::unsupported(error.to_string()))?;
         self.take_inputs(state, &plan)?;
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
-        state.inputs.began_with = self.statics.contents(&state.memory);
+        state.inputs.began_with = CallStart {
+            statics: self.statics.contents(&state.memory),
+            shared: self.statics.shared_contents(&state.memory),
+            ongoing: ongoing.keys.as_slice().into(),
+        };
         state.course.root = 0;
         self.begin_root(state)
     }
@@ -249,4 +333,18 @@ impl<N: Notes> Machine<'_, '_, N> {
             None => self.arguments.clone(),
         }
     }
+}
+
+/// Whether the first value of a variable depends on some symbols.
+fn is_asked(
+    pool: &mut TermPool,
+    variable: &Variable,
+    first: &Contents,
+    asked: &FxHashSet<Term>,
+) -> bool {
+    variable.size > MOST_BYTES
+        || (0..variable.size).any(|at| {
+            let byte = first.read_bits(pool, at, 1);
+            pool.vars_of(byte).iter().any(|var| asked.contains(var))
+        })
 }
