@@ -133,7 +133,7 @@ impl Label {
         let place = Place::any(rng);
         // There is no count yet at the beginning.
         let is_early = matches!(place, Place::Entry | Place::Block(0) | Place::Stmt(0));
-        Self { place, after_two: !is_early && rng.next_u64() % 3 == 0 }
+        Self { place, after_two: !is_early && rng.next_u64().is_multiple_of(3) }
     }
 
     fn is_covered(self, (place, turns): (Place, Option<u32>)) -> bool {
@@ -241,7 +241,7 @@ fn an_argument_over_all_runs_stands_where_and_only_where_none_covers_the_objecti
     for _ in 0..OBJECTIVES {
         let sequence = Sequence::any(&mut rng);
         let is_covered = runs.iter().any(|passed| sequence.is_covered(passed));
-        let scope = if rng.next_u64() % 2 == 0 { "run" } else { "activation" };
+        let scope = if rng.next_u64().is_multiple_of(2) { "run" } else { "activation" };
         let outcome = example.changed(|certificate| {
             certificate["objectives"] = sequence.json(scope);
         });
