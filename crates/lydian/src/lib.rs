@@ -108,6 +108,7 @@ pub mod files;
 mod generation;
 mod learning;
 mod measurement;
+pub mod mutation;
 mod objectives;
 mod outside;
 mod project;

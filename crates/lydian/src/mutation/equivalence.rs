@@ -1,0 +1,114 @@
+//! Mutants that do what the original does: they leave the count.
+//!
+//! First the code of both is compared ([`lydian_mutate::clones`]), then a prover is asked. Only mutants
+//! that no test killed are compared.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use lydian_base::CancelToken;
+use lydian_mutate::clones;
+use lydian_mutate::mutant::{Mutant, UnitMutants};
+use lydian_mutate::results::{EquivalenceProof, MutationResults, Outcome, UnitResults};
+
+use super::warn;
+use crate::events::Observer;
+use crate::project::COMPILER;
+
+/// A prover of equivalence, for mutants whose code differs from the original's.
+pub trait EquivalenceProver {
+    /// Whether a mutant does what the original does in every run. Only a complete argument is a yes:
+    /// for every input of the function on which the original's behaviour is defined, the mutant's is
+    /// defined, too, and the same.
+    fn is_equivalent(&self, unit: &UnitMutants, mutant: &Mutant) -> bool;
+}
+
+/// A prover that proves nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProver;
+
+impl EquivalenceProver for NoProver {
+    fn is_equivalent(&self, _: &UnitMutants, _: &Mutant) -> bool {
+        false
+    }
+}
+
+/// Finds equivalent mutants among those that are alive.
+pub(crate) fn leave_out(
+    results: &mut MutationResults,
+    prover: &dyn EquivalenceProver,
+    cancel: &CancelToken,
+    observer: &dyn Observer,
+) {
+    for of in &mut results.units {
+        let same = same_code(of, cancel, observer);
+        for result in of.mutants.iter_mut().filter(|result| result.outcome.is_alive()) {
+            let proof = if same.contains(&result.mutant.number) {
+                EquivalenceProof::SameCode
+            } else if !cancel.is_cancelled() && prover.is_equivalent(&of.unit, &result.mutant) {
+                EquivalenceProof::Proof
+            } else {
+                continue;
+            };
+            result.outcome = Outcome::Equivalent { proof };
+        }
+    }
+}
+
+/// The numbers of the living mutants with the code of the original.
+fn same_code(of: &UnitResults, cancel: &CancelToken, observer: &dyn Observer) -> BTreeSet<u32> {
+    let alive = of.mutants.iter().filter(|result| result.outcome.is_alive());
+    let alive: Vec<&Mutant> = alive
+        .map(|result| &result.mutant)
+        .filter(|mutant| clones::is_comparable(&of.unit, mutant))
+        .collect();
+    let mut found = BTreeSet::new();
+    for part in alive.chunks(clones::MOST_CLONES) {
+        if cancel.is_cancelled() {
+            break;
+        }
+        match compared(&of.unit, part) {
+            Ok(same) => found.extend(same),
+            // One of them may be no program.
+            Err(_) if part.len() > 1 => {
+                let each = part.iter().filter_map(|one| compared(&of.unit, &[*one]).ok());
+                found.extend(each.flatten());
+            }
+            Err(message) => {
+                warn(observer, format!("{}: not compared: {message}", of.unit.source.display()));
+            }
+        }
+    }
+    found
+}
+
+/// The numbers of mutants with the code of the original, or the compiler's message.
+fn compared(unit: &UnitMutants, mutants: &[&Mutant]) -> Result<Vec<u32>, String> {
+    let text = clones::text(unit, mutants);
+    let ir = optimised(&text, &unit.flags, &unit.directory)?;
+    Ok(clones::equal(&ir, mutants))
+}
+
+/// The LLVM IR that clang makes of a preprocessed text with optimisation.
+fn optimised(text: &str, flags: &[String], folder: &Path) -> Result<String, String> {
+    let mut clang = Command::new(COMPILER);
+    clang.args(flags).args(["-w", "-O2", "-g0", "-S", "-emit-llvm", "-Qunused-arguments"]);
+    clang.args(["-x", "cpp-output", "-", "-o", "-"]).current_dir(folder);
+    clang.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = clang.spawn().map_err(|error| error.to_string())?;
+    let input = child.stdin.take();
+    std::thread::scope(|scope| {
+        scope.spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
+        let output = child.wait_with_output().map_err(|error| error.to_string())?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => {
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                let line = said.lines().find(|line| line.contains("error"));
+                Err(line.unwrap_or("the compiler fails").to_owned())
+            }
+        }
+    })
+}
