@@ -8,6 +8,7 @@
 mod build;
 mod commands;
 mod equivalence;
+mod products;
 mod records;
 mod schedule;
 
@@ -26,8 +27,9 @@ use crate::wrapper::MutantRequest;
 use crate::wrapper::mutants::units_of;
 use build::SuiteProgram;
 use commands::TestCommand;
-pub use equivalence::{EquivalenceProver, NoProver};
+pub use equivalence::EquivalenceProver;
 pub use lydian_mutate::{Mutant, Operator, mutant, report, results};
+pub use products::ProductProver;
 use records::Records;
 use schedule::Schedule;
 
@@ -44,6 +46,8 @@ pub struct MutationTask {
     pub functions: Vec<String>,
     /// How many tests run at once.
     pub jobs: NonZeroUsize,
+    /// Whether all tests that infect a mutant run on it, and not only until one kills it.
+    pub all_tests: bool,
     /// A test's time on a mutant: so many times that on the original, and the least of it.
     pub limits: TimeLimits,
 }
@@ -115,9 +119,11 @@ impl MutationTask {
         let records = Records::make(&target, place.path(), cancel, observer)?;
         let mut results = self.asked_for(&target, keeps);
         results.tests = records.tests();
-        let schedule =
-            Schedule { target: &target, records: &records, limits: self.limits, jobs: self.jobs };
+        let schedule = Schedule { target: &target, records: &records, task: self };
         schedule.run(&mut results, cancel);
+        if self.all_tests {
+            results.mark_subsumed();
+        }
         equivalence::leave_out(&mut results, prover, cancel, observer);
         Ok(results)
     }
@@ -187,7 +193,8 @@ impl MutationTask {
                 outcome: left_out(unit, mutant).unwrap_or(Outcome::Pending),
                 reached_by: Vec::new(),
                 infected_by: Vec::new(),
-                same_as: None,
+                killed_by: Vec::new(),
+                subsumed: false,
             });
             UnitResults { mutants: mutants.collect(), unit: unit.clone() }
         });

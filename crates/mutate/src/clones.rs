@@ -50,7 +50,7 @@ pub fn text(unit: &UnitMutants, mutants: &[&Mutant]) -> String {
     out
 }
 
-fn name(function: &str, number: u32) -> String {
+pub(crate) fn name(function: &str, number: u32) -> String {
     format!("lydian_copy_{number}_of_{function}")
 }
 
@@ -64,7 +64,7 @@ fn copy(text: &str, function: &FunctionNotes, mutant: Option<&Mutant>) -> String
     format!("__attribute__((used, noinline)) {head}{body}\n")
 }
 
-fn changed(text: &str, within: Span, mutant: &Mutant) -> String {
+pub(crate) fn changed(text: &str, within: Span, mutant: &Mutant) -> String {
     let part = |start: u32, end: u32| text.get(start as usize..end as usize).unwrap_or_default();
     let (before, after) =
         (part(within.start, mutant.span.start), part(mutant.span.end, within.end));

@@ -4,6 +4,7 @@
 //! ([`site`]); the mutants of its parts are drafted by [`expressions`], with the test that tells
 //! whether a mutant's value differs. Statements that can be deleted stand beside the sites.
 
+mod computing;
 mod expressions;
 mod functions;
 mod operands;

@@ -14,6 +14,7 @@ pub mod clones;
 mod enumerate;
 pub mod mutant;
 mod operator;
+pub mod products;
 pub mod report;
 pub mod results;
 mod schema;

@@ -151,6 +151,9 @@ pub struct FunctionNotes {
     pub body: Span,
     /// Whether a copy of it under another name means the same.
     pub copies: bool,
+    /// The types of its parameters, if it computes an integer from integers and does nothing else: no
+    /// loops, calls, memory, globals and traps. Else nothing.
+    pub computes: Vec<String>,
     /// The numbers of its first mutant, and of the one after its last.
     pub numbers: (u32, u32),
 }

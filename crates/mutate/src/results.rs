@@ -1,6 +1,6 @@
 //! The outcomes of mutants, and scores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -91,9 +91,10 @@ pub struct MutantResult {
     pub reached_by: Vec<String>,
     /// The tests that infect it.
     pub infected_by: Vec<String>,
-    /// Another mutant that has the same outcome in every test that ran, if the two stand at one
-    /// place: one of them is enough.
-    pub same_as: Option<u32>,
+    /// The tests that kill it, as far as they ran: the first alone, unless all were asked for.
+    pub killed_by: Vec<String>,
+    /// Whether tests that kill all other mutants kill it, too ([`MutationResults::mark_subsumed`]).
+    pub subsumed: bool,
 }
 
 /// The results of a unit.
@@ -182,6 +183,27 @@ impl MutationResults {
         let mut score = Score::default();
         self.all().for_each(|result| score.add(&result.outcome));
         score
+    }
+
+    /// Marks the killed mutants that others subsume, where all tests ran on all mutants. A mutant
+    /// subsumes another if each test that kills it kills the other, too; of mutants that the same tests
+    /// kill, the first stays (dynamic subsumption). The others tell nothing more of these tests.
+    pub fn mark_subsumed(&mut self) {
+        let sets: Vec<BTreeSet<String>> =
+            self.all().map(|result| result.killed_by.iter().cloned().collect()).collect();
+        let mut distinct: Vec<&BTreeSet<String>> = sets.iter().collect();
+        distinct.sort();
+        distinct.dedup();
+        distinct.retain(|set| !set.is_empty());
+        let is_least = |set: &BTreeSet<String>| {
+            !distinct.iter().any(|other| *other != set && other.is_subset(set))
+        };
+        let mut taken: BTreeSet<&BTreeSet<String>> = BTreeSet::new();
+        let all = self.units.iter_mut().flat_map(|unit| &mut unit.mutants);
+        for (result, set) in all.zip(&sets) {
+            let is_needed = !set.is_empty() && is_least(set) && taken.insert(set);
+            result.subsumed = !set.is_empty() && !is_needed;
+        }
     }
 
     /// Scores by a property of mutants.

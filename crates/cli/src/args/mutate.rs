@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use lydian::mutation::Operator;
 
+use super::seconds;
+
 #[derive(Debug, Args)]
 #[command(after_help = "lydian mutate queue.c --tests tests/\n\
                         lydian mutate src/queue.c --build 'make CC=\"$CC\"' --test './check'")]
@@ -40,9 +42,16 @@ pub(crate) struct MutateArgs {
     /// How many tests run at once [default: as many as there are cores, with --test 1]
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Run all tests that infect a mutant, not only until one kills it: results then have all kills, and say
+    /// which mutants others subsume
+    #[arg(long)]
+    pub(crate) all_tests: bool,
     /// A test's time on a mutant: so many times its time on the program, and half a second more
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) time_factor: u32,
+    /// Seconds for proofs that survivors of a file are equivalent; 0 leaves them out
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = seconds)]
+    pub(crate) proof_time: f64,
     /// The store of the build [default: $LYDIAN_DIR, else .lydian in the project's root]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,

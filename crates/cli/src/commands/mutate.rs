@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use lydian::mutation::report::{difference, elements, json, page};
 use lydian::mutation::results::{MutantResult, MutationResults, Outcome, Score};
-use lydian::mutation::{Mutant, MutationTask, MutationTests, NoProver, Operator, TimeLimits};
+use lydian::mutation::{Mutant, MutationTask, MutationTests, Operator, ProductProver, TimeLimits};
 use lydian::{Store, files};
 use lydian_report::filters::changes::Changes;
 use lydian_report::filters::paths;
@@ -30,7 +31,8 @@ pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
     let task = task(args, &root)?;
     let cancel = interrupt::install()?;
     let keeps = |mutant: &Mutant| is_changed(changes.as_ref(), mutant, &root);
-    let results = task.run(&keeps, &NoProver, &cancel, &Terminal::new())?;
+    let prover = ProductProver { time: Duration::from_secs_f64(args.proof_time) };
+    let results = task.run(&keeps, &prover, &cancel, &Terminal::new())?;
     let shown = Shown { root: &root };
     shown.write(args, &results)?;
     output::text(&shown.text(&results, args.show))?;
@@ -66,7 +68,8 @@ fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
     let limits = TimeLimits { factor: args.time_factor, ..TimeLimits::default() };
     let functions = args.functions.clone();
     let jobs = args.jobs.unwrap_or(jobs);
-    Ok(MutationTask { files, tests, operators, functions, jobs, limits })
+    let all_tests = args.all_tests;
+    Ok(MutationTask { files, tests, operators, functions, jobs, all_tests, limits })
 }
 
 /// The tests of a project, with this program as its compiler.
@@ -145,6 +148,17 @@ impl Shown<'_> {
             score.equivalent,
             results.runs,
         );
+        let killed = results.all().filter(|result| !result.killed_by.is_empty());
+        let killed: Vec<&MutantResult> = killed.collect();
+        let subsumed = killed.iter().filter(|result| result.subsumed).count();
+        if subsumed > 0 {
+            let needed = killed.len() - subsumed;
+            let _ = writeln!(
+                text,
+                "{subsumed} of the killed mutants are subsumed: tests that kill the other {needed} kill \
+                 all of them."
+            );
+        }
         text
     }
 

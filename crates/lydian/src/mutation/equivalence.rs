@@ -19,20 +19,15 @@ use crate::project::COMPILER;
 
 /// A prover of equivalence, for mutants whose code differs from the original's.
 pub trait EquivalenceProver {
-    /// Whether a mutant does what the original does in every run. Only a complete argument is a yes:
-    /// for every input of the function on which the original's behaviour is defined, the mutant's is
-    /// defined, too, and the same.
-    fn is_equivalent(&self, unit: &UnitMutants, mutant: &Mutant) -> bool;
-}
-
-/// A prover that proves nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoProver;
-
-impl EquivalenceProver for NoProver {
-    fn is_equivalent(&self, _: &UnitMutants, _: &Mutant) -> bool {
-        false
-    }
+    /// The numbers of those mutants that do what the original does in every run. Only a complete
+    /// argument is a yes: for every input of the function on which the original's behaviour is defined,
+    /// the mutant's is the same.
+    fn equivalent(
+        &self,
+        unit: &UnitMutants,
+        mutants: &[&Mutant],
+        cancel: &CancelToken,
+    ) -> BTreeSet<u32>;
 }
 
 /// Finds equivalent mutants among those that are alive.
@@ -44,10 +39,17 @@ pub(crate) fn leave_out(
 ) {
     for of in &mut results.units {
         let same = same_code(of, cancel, observer);
+        let alive = of.mutants.iter().filter(|result| result.outcome.is_alive());
+        let others = alive.map(|result| &result.mutant).filter(|it| !same.contains(&it.number));
+        let others: Vec<&Mutant> = others.collect();
+        let proved = match cancel.is_cancelled() || others.is_empty() {
+            true => BTreeSet::new(),
+            false => prover.equivalent(&of.unit, &others, cancel),
+        };
         for result in of.mutants.iter_mut().filter(|result| result.outcome.is_alive()) {
             let proof = if same.contains(&result.mutant.number) {
                 EquivalenceProof::SameCode
-            } else if !cancel.is_cancelled() && prover.is_equivalent(&of.unit, &result.mutant) {
+            } else if proved.contains(&result.mutant.number) {
                 EquivalenceProof::Proof
             } else {
                 continue;

@@ -12,13 +12,12 @@ use lydian_mutate::MUTANT_VARIABLE;
 use lydian_mutate::results::{MutantResult, MutationResults, Outcome};
 
 use super::records::Records;
-use super::{Target, TimeLimits};
+use super::{MutationTask, Target};
 
 pub(crate) struct Schedule<'a> {
     pub(crate) target: &'a Target,
     pub(crate) records: &'a Records,
-    pub(crate) limits: TimeLimits,
-    pub(crate) jobs: std::num::NonZeroUsize,
+    pub(crate) task: &'a MutationTask,
 }
 
 /// A mutant that waits for its runs.
@@ -48,7 +47,7 @@ impl Schedule<'_> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 1..self.jobs.get().min(waiting.len()) {
+            for _ in 1..self.task.jobs.get().min(waiting.len()) {
                 scope.spawn(work);
             }
             work();
@@ -79,31 +78,38 @@ impl Schedule<'_> {
         };
     }
 
+    /// The outcome of running tests on a mutant: the first failure counts.
     fn outcome(
         &self,
-        of: &Waiting<'_>,
+        of: &mut Waiting<'_>,
         tests: &[usize],
         runs: &AtomicU64,
         cancel: &CancelToken,
     ) -> Outcome {
         let id = self.target.units[of.unit].id_of(&of.result.mutant).to_string();
+        let limits = self.task.limits;
+        let mut found = Outcome::Survived;
         for test in tests {
             let command = &self.target.tests[*test];
-            let limit = self.records.time(*test) * self.limits.factor + self.limits.more;
+            let limit = self.records.time(*test) * limits.factor + limits.more;
             runs.fetch_add(1, Ordering::Relaxed);
             let run = command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel);
             if cancel.is_cancelled() {
                 return Outcome::Pending;
             }
-            match run {
+            let run = match run {
+                Ok(run) => run,
                 Err(error) => return Outcome::Invalid { reason: error.to_string() },
-                Ok(run) => {
-                    if let Some(failure) = run.failure {
-                        return Outcome::Killed { test: command.name.clone(), failure };
-                    }
-                }
+            };
+            let Some(failure) = run.failure else { continue };
+            of.result.killed_by.push(command.name.clone());
+            if found == Outcome::Survived {
+                found = Outcome::Killed { test: command.name.clone(), failure };
+            }
+            if !self.task.all_tests {
+                break;
             }
         }
-        Outcome::Survived
+        found
     }
 }

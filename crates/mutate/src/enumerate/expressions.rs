@@ -125,9 +125,12 @@ impl<'a> ExpressionWalk<'a> {
                 self.compound(id, *op, *target, *value);
             }
             ExprKind::Conditional { condition, then, otherwise } => {
+                if tested == Tested::No {
+                    self.insertions(id, tested);
+                }
                 self.value(*condition, Tested::Implied);
-                self.value(*then, Tested::No);
-                self.value(*otherwise, Tested::No);
+                self.value(*then, tested);
+                self.value(*otherwise, tested);
             }
             ExprKind::Call { callee, args } => self.call(id, *callee, args, tested),
             ExprKind::Integer(_) | ExprKind::Character(_) | ExprKind::Floating(_) => {
@@ -186,7 +189,7 @@ impl<'a> ExpressionWalk<'a> {
             let span = self.span(id);
             let own = self.slice(self.span(operand));
             let replacement = if before { format!("{new}{own}") } else { format!("{own}{new}") };
-            let name = format!("AOR {old} -> {new}");
+            let name = format!("AOR {} -> {}", &old[..1], &new[..1]);
             self.draft((Operator::Aor, name), span, replacement, span, Infection::Always);
             self.target(id, operand);
             return self.place(operand);
@@ -195,6 +198,7 @@ impl<'a> ExpressionWalk<'a> {
             UnaryOp::AddressOf => self.place(operand),
             UnaryOp::Extension => self.value(operand, tested),
             UnaryOp::LogicalNot => self.value(operand, Tested::Implied),
+            UnaryOp::Minus if self.is_literal(operand) => self.constant(id),
             UnaryOp::Plus | UnaryOp::Minus | UnaryOp::BitNot => {
                 self.insertions(id, tested);
                 self.value(operand, Tested::No);
@@ -437,20 +441,31 @@ impl<'a> ExpressionWalk<'a> {
         }
     }
 
+    fn is_literal(&self, id: ExprId) -> bool {
+        matches!(
+            self.ast.exprs[self.ast.strip_implicit(id)].kind,
+            ExprKind::Integer(_) | ExprKind::Floating(_) | ExprKind::Character(_)
+        )
+    }
+
     /// CRO.
     fn constant(&mut self, id: ExprId) {
         let (span, ty) = (self.span(id), self.ast.exprs[id].ty);
         let Some(of) = number(self.ast, ty) else { return };
         let text = self.slice(span);
-        let is_name = text.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '\'');
-        let suffix = if is_name { "" } else { suffix(text) };
+        let has_suffix = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+        let suffix = if has_suffix { suffix(text) } else { "" };
+        let integer = self.ast.const_eval(id).filter(|_| !of.is_float());
+        let float = self.ast.const_eval_float(id).filter(|_| of.is_float());
+        let shown = match (integer, float) {
+            (Some(value), _) => value.to_string(),
+            (_, Some(value)) => format!("{value:?}"),
+            _ => on_one_line(text),
+        };
         for rule in RETURNED {
-            let same = match &self.ast.exprs[id].kind {
-                ExprKind::Floating(literal) => literal.value == rule.value() as f64,
-                _ => self.ast.const_eval(id) == Some(rule.value()),
-            };
+            let same = integer == Some(rule.value()) || float == Some(rule.value() as f64);
             if !same {
-                let name = format!("CRO {} -> {}", on_one_line(text), rule.value());
+                let name = format!("CRO {shown} -> {}", rule.value());
                 let new = rule.text(of.is_float(), suffix);
                 self.draft((Operator::Cro, name), span, new, span, Infection::Always);
             }

@@ -8,6 +8,7 @@ use lydian_frontend::ast::{
 use lydian_frontend::ctypes::{CType, QualType};
 use lydian_frontend::preprocess::LABEL_FUNCTION;
 
+use super::computing::computes;
 use super::expressions::{ExpressionWalk, Tested};
 use super::operands::{Rule, type_name};
 use super::scope::Scope;
@@ -66,6 +67,7 @@ impl<'a> FunctionWalk<'a> {
             name_span: function.name_span,
             body: self.ast.stmts[body].span,
             copies: entry.is_some(),
+            computes: computes(self.ast, function),
             numbers: (first, first),
         };
         let Self { sites, deletions, label_calls, drafts, .. } = self;

@@ -71,8 +71,8 @@ fn mutant(result: &MutantResult, id: String, text: &str, ids: &BTreeMap<&str, St
         "status": status(&result.outcome),
         "coveredBy": named(&result.reached_by),
     });
-    if let Outcome::Killed { test, .. } = &result.outcome {
-        value["killedBy"] = json!(named(std::slice::from_ref(test)));
+    if matches!(result.outcome, Outcome::Killed { .. }) {
+        value["killedBy"] = json!(named(&result.killed_by));
     }
     if let Some(reason) = reason(&result.outcome) {
         value["statusReason"] = json!(reason);

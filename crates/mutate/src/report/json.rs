@@ -32,7 +32,8 @@ pub fn render(results: &MutationResults, diff: &dyn Fn(&Mutant) -> String) -> St
                 "outcome": result.outcome,
                 "reached_by": result.reached_by,
                 "infected_by": result.infected_by,
-                "same_as": result.same_as,
+                "killed_by": result.killed_by,
+                "subsumed": result.subsumed,
                 "diff": alive.then(|| diff(mutant)),
             })
         })

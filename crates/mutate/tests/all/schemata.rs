@@ -4,9 +4,11 @@ use lydian_mutate::{MUTANT_VARIABLE, RECORD_VARIABLE};
 
 use crate::common::{Program, run};
 
-/// Numbers of several types, conditions, loops and calls.
+/// Numbers of several types, conditions, loops and calls. Loops without an end are stopped early.
 const NUMBERS: &str = "
 int printf(const char *, ...);
+void exit(int);
+static void step(void) { static int n; if (++n > 300) exit(9); }
 static unsigned seen;
 static int clamp(int n, int low, int high) {
     if (n < low || low > high) return low;
@@ -15,7 +17,7 @@ static int clamp(int n, int low, int high) {
 long mean(const short *values, unsigned count) {
     long sum = 0;
     unsigned i;
-    for (i = 0; i < count; i++) sum += values[i];
+    for (i = 0; i < count; i++) { sum += values[i]; step(); }
     seen = seen + count;
     if (!count) return -1;
     return sum / (long)count;
@@ -37,12 +39,15 @@ int main(void) {
 /// Pointers, bit-fields, jumps, static locals, and parts that only one way evaluates.
 const PLACES: &str = "
 int printf(const char *, ...);
+void exit(int);
 void *malloc(unsigned long);
+static void step(void) { static int n; if (++n > 300) exit(9); }
 struct node { unsigned kind : 3; signed char weight; struct node *next; };
 enum colour { RED, GREEN = 4, BLUE };
 static int depth(const struct node *of) {
     int n = 0;
     while (of && of->next != of) {
+        step();
         n += of->weight & 7;
         if (of->kind == 5) goto out;
         of = of->next;
@@ -71,7 +76,7 @@ _Bool is_even(unsigned char c) { return !(c % 2); }
 int main(void) {
     struct node *list = made(1, 9, made(2, 3, made(5, 100, 0)));
     int i = 0;
-    do { printf(\"%d \", counted(i == 1 ? GREEN : i)); } while (++i < 3);
+    do { step(); printf(\"%d \", counted(i == 1 ? GREEN : i)); } while (++i < 3);
     printf(\"%d %d %d %d\\n\", depth(list), depth(0), power(3, 4), is_even(7) + is_even(200));
     return i - 3;
 }
@@ -85,11 +90,13 @@ fn behaves_as_its_texts(text: &str) {
     assert_eq!(original, run(&alone, None), "without a chosen mutant");
     assert!(program.found.mutants.len() > 100);
     let mut killed = 0;
-    // What a missing argument is read as depends on the rest of the code; `main` has many mutants.
-    let compared =
-        program.found.mutants.iter().filter(|it| {
-            it.name != "ARR left out" && (it.function != "main" || it.number % 4 == 0)
-        });
+    // What a missing argument is read as depends on the rest of the code. Each text takes a run of the
+    // compiler, so a part of them is compared; LYDIAN_ALL_MUTANTS asks for all.
+    let all = std::env::var_os("LYDIAN_ALL_MUTANTS").is_some();
+    let compared = program.found.mutants.iter().filter(|it| {
+        let step = if it.function == "main" { 8 } else { 3 };
+        it.name != "ARR left out" && (all || it.number % step == 0)
+    });
     for mutant in compared {
         let number = mutant.number;
         let id = format!("{}:{number}", program.id);
@@ -99,7 +106,7 @@ fn behaves_as_its_texts(text: &str) {
         assert_eq!(chosen, run(&alone, None), "{mutant:?}");
         killed += u32::from(chosen != original);
     }
-    assert!(killed as usize > program.found.mutants.len() / 4, "{killed}");
+    assert!(killed as usize > program.found.mutants.len() / 10, "{killed}");
 }
 
 /// The numbers of the mutants that a run reaches, and infects.

@@ -23,7 +23,8 @@ fn results() -> (Program, MutationResults) {
         outcome: outcome(mutant.number),
         reached_by: vec!["first".into()],
         infected_by: vec!["first".into()],
-        same_as: None,
+        killed_by: vec!["first".into()],
+        subsumed: false,
     });
     let mutants = mutants.collect();
     let tests = vec![("first".to_owned(), 1500)];
@@ -59,6 +60,19 @@ fn each_form_has_each_mutant() {
     let shown = |_: &str| "f.c".to_owned();
     let page = page::render(&results, &read, &shown, &|mutant| mutant.name.clone());
     assert_eq!(page.matches("<div>").count(), count);
+}
+
+#[test]
+fn of_mutants_that_others_subsume_none_is_needed() {
+    let (_, mut results) = results();
+    let kills = [&["b"][..], &["a", "b"], &["b"], &["c", "a"], &[]];
+    for (result, tests) in results.units[0].mutants.iter_mut().zip(kills) {
+        result.killed_by = tests.iter().map(|test| (*test).to_owned()).collect();
+    }
+    results.units[0].mutants.truncate(kills.len());
+    results.mark_subsumed();
+    let marked: Vec<bool> = results.all().map(|result| result.subsumed).collect();
+    assert_eq!(marked, [false, true, true, false, false]);
 }
 
 /// What `mutation-testing-report-schema`, version 2, asks of a report.
