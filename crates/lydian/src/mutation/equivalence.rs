@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lydian_base::CancelToken;
 use lydian_mutate::clones;
@@ -66,24 +68,40 @@ fn same_code(of: &UnitResults, cancel: &CancelToken, observer: &dyn Observer) ->
         .map(|result| &result.mutant)
         .filter(|mutant| clones::is_comparable(&of.unit, mutant))
         .collect();
-    let mut found = BTreeSet::new();
-    for part in alive.chunks(clones::MOST_CLONES) {
-        if cancel.is_cancelled() {
-            break;
+    let parts: Vec<&[&Mutant]> = alive.chunks(clones::MOST_CLONES).collect();
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
+    let work = || {
+        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if cancel.is_cancelled() {
+                break;
+            }
+            let same = same_in(&of.unit, part, observer);
+            found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(same);
         }
-        match compared(&of.unit, part) {
-            Ok(same) => found.extend(same),
-            // One of them may be no program.
-            Err(_) if part.len() > 1 => {
-                let each = part.iter().filter_map(|one| compared(&of.unit, &[*one]).ok());
-                found.extend(each.flatten());
-            }
-            Err(message) => {
-                warn(observer, format!("{}: not compared: {message}", of.unit.source.display()));
-            }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
+    std::thread::scope(|scope| {
+        for _ in 1..workers.min(parts.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The numbers of those mutants with the code of the original.
+fn same_in(unit: &UnitMutants, part: &[&Mutant], observer: &dyn Observer) -> Vec<u32> {
+    match compared(unit, part) {
+        Ok(same) => same,
+        // One of them may be no program.
+        Err(_) if part.len() > 1 => {
+            part.iter().filter_map(|one| compared(unit, &[*one]).ok()).flatten().collect()
+        }
+        Err(message) => {
+            warn(observer, format!("{}: not compared: {message}", unit.source.display()));
+            Vec::new()
         }
     }
-    found
 }
 
 /// The numbers of mutants with the code of the original, or the compiler's message.

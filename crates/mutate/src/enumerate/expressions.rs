@@ -221,6 +221,11 @@ impl<'a> ExpressionWalk<'a> {
             }),
             value: value_kind(self.ast, self.ast.exprs[id].ty),
         });
+        // A constant is mutated as a whole.
+        let is_operator = !op.is_comparison() && !op.is_logical() && op != BinaryOp::Comma;
+        if is_operator && self.ast.const_eval(id).is_some() {
+            return self.constant(id);
+        }
         let mut tests = [Tested::No; 2];
         if kinds.contains(&ValueKind::None) && op != BinaryOp::Comma {
             return;
@@ -454,6 +459,7 @@ impl<'a> ExpressionWalk<'a> {
         let Some(of) = number(self.ast, ty) else { return };
         let text = self.slice(span);
         let has_suffix = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+        let has_suffix = has_suffix && !text.contains(char::is_whitespace);
         let suffix = if has_suffix { suffix(text) } else { "" };
         let integer = self.ast.const_eval(id).filter(|_| !of.is_float());
         let float = self.ast.const_eval_float(id).filter(|_| of.is_float());

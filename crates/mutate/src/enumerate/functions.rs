@@ -5,7 +5,7 @@ use lydian_frontend::ast::{
     CastKind, DeclRef, ExprId, ExprKind, FunctionId, LocalDecl, StmtId, StmtKind, TranslationUnit,
     VarStorage,
 };
-use lydian_frontend::ctypes::{CType, QualType};
+use lydian_frontend::ctypes::{CType, QualType, Quals};
 use lydian_frontend::preprocess::LABEL_FUNCTION;
 
 use super::computing::computes;
@@ -79,13 +79,14 @@ impl<'a> FunctionWalk<'a> {
         let function = &self.ast.functions[self.id];
         let body = self.ast.stmts[function.body?].span;
         let head = self.text.get(function.span.start as usize..body.start as usize)?;
+        let head = without_harmless_attributes(head);
         let is_plain = !["{", "__attribute", "[[", "#", "asm", "_Noreturn", "_Alignas"]
             .iter()
             .any(|word| head.contains(word));
-        let words = head.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let is_known = words.clone().all(|word| !matches!(word, "extern" | "noreturn"));
-        let is_inline = words.clone().any(|word| word.trim_matches('_') == "inline");
-        let is_static = words.clone().any(|word| word == "static");
+        let words: Vec<&str> =
+            head.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+        let is_inline = words.iter().any(|word| word.trim_matches('_') == "inline");
+        let is_static = words.contains(&"static");
         let is_named = function.span.contains(function.name_span) && !function.name_span.is_none();
         let CType::Function { result, variadic: false, prototype: true, .. } =
             self.ast.ty(function.ty)
@@ -94,12 +95,16 @@ impl<'a> FunctionWalk<'a> {
         };
         let params: Vec<String> =
             function.params.iter().map(|id| self.ast.vars[*id].name.to_string()).collect();
-        let is_plain = is_plain && is_known && is_named && !self.has_static;
-        let is_plain = is_plain && (is_static || !is_inline) && &*function.name != "main";
-        let all_named = params.iter().all(|name| !name.is_empty());
+        let is_copied = is_plain
+            && is_named
+            && !words.contains(&"extern")
+            && (is_static || !is_inline)
+            && !self.has_static
+            && &*function.name != "main"
+            && !function.specifiers.no_return
+            && params.iter().all(|name| !name.is_empty());
         let returns_nothing = matches!(self.ast.ty(*result), CType::Void);
-        (is_plain && all_named && !function.specifiers.no_return)
-            .then_some(Entry { params, returns_nothing })
+        is_copied.then_some(Entry { params, returns_nothing })
     }
 
     fn next(&self) -> u32 {
@@ -158,7 +163,8 @@ impl<'a> FunctionWalk<'a> {
         let LocalDecl::Var(id) = decl else { return };
         let var = &self.ast.vars[*id];
         match var.storage {
-            VarStorage::StaticLocal(_) => self.has_static = true,
+            // Copies of what never changes are as good as one.
+            VarStorage::StaticLocal(_) => self.has_static |= !self.is_constant(var.ty),
             VarStorage::Local(_) => {
                 let is_list = |init: ExprId| {
                     let init = &self.ast.exprs[self.ast.strip_implicit(init)].kind;
@@ -174,6 +180,17 @@ impl<'a> FunctionWalk<'a> {
             VarStorage::Global { .. } | VarStorage::Param(_) => {}
         }
         self.scope.declare(*id);
+    }
+
+    /// Whether objects of a type never change: numbers that are `const`, and arrays of them.
+    fn is_constant(&self, ty: QualType) -> bool {
+        match self.ast.ty(ty) {
+            CType::Array { element, .. } => self.is_constant(*element),
+            CType::Int(_) | CType::Float(_) | CType::Enum(_) => {
+                ty.quals.has(Quals::CONST) && !ty.quals.has(Quals::VOLATILE)
+            }
+            _ => false,
+        }
     }
 
     /// How a value is used that is converted to a type.
@@ -320,6 +337,37 @@ impl<'a> FunctionWalk<'a> {
             _ => behind_semicolon(self.text, stmt.span.end),
         }
     }
+}
+
+/// A function's head up to the first attribute that a copy may not have: the others are left out.
+fn without_harmless_attributes(head: &str) -> String {
+    const ATTRIBUTE: &str = "__attribute__";
+    const HARMLESS: [&str; 10] = [
+        "visibility",
+        "unused",
+        "used",
+        "hot",
+        "cold",
+        "noinline",
+        "nothrow",
+        "leaf",
+        "warn_unused_result",
+        "returns_nonnull",
+    ];
+    let mut out = String::new();
+    let mut rest = head;
+    while let Some((before, behind)) = rest.split_once(ATTRIBUTE) {
+        let Some((inner, after)) = behind.split_once("))") else { break };
+        let inner = inner.trim_start_matches([' ', '(']);
+        let name = inner.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+        let name = name.unwrap_or_default().trim_matches('_');
+        if inner.contains(',') || !HARMLESS.contains(&name) {
+            break;
+        }
+        out.push_str(before);
+        rest = after.trim_start_matches(')');
+    }
+    out + rest
 }
 
 /// What a rule yields for a full expression that is returned.

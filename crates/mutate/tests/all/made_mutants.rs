@@ -124,7 +124,18 @@ fn equal_code_is_found_and_other_code_is_not() {
     // `a < b ? a : b` is the same with `<=`; `n * 2` is `n << 1` and no `n + 1`.
     let program = Program::new(
         "int least(int a, int b) { return a < b ? a : b; }
-         unsigned twice(unsigned n) { return n * 2; }",
+         unsigned twice(unsigned n) { return n * 2; }
+         int prime(unsigned n) {
+             switch (n) {
+             case 0: return 2;
+             case 1: return 3;
+             case 2: return 5;
+             case 3: return 7;
+             case 4: return 11;
+             case 5: return 13;
+             default: return -2;
+             }
+         }",
     );
     let notes = program.notes();
     let all: Vec<_> = notes.mutants.iter().collect();
@@ -140,5 +151,9 @@ fn equal_code_is_found_and_other_code_is_not() {
         equal.contains(&found.number)
     };
     assert!(is_equal("ROR < -> <="));
+    let of_table = all.iter().filter(|it| it.function == "prime" && it.operator == Operator::Cro);
+    let of_table: Vec<u32> = of_table.map(|it| it.number).collect();
+    assert!(of_table.len() > 8 && of_table.iter().all(|number| !equal.contains(number)));
+    assert!(ir.contains("switch.table"), "the compiler makes a table of the constants");
     assert!(!is_equal("ROR < -> >") && !is_equal("AOR * -> +") && !is_equal("CRO 2 -> 1"));
 }

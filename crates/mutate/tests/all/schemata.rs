@@ -94,7 +94,7 @@ fn behaves_as_its_texts(text: &str) {
     // compiler, so a part of them is compared; LYDIAN_ALL_MUTANTS asks for all.
     let all = std::env::var_os("LYDIAN_ALL_MUTANTS").is_some();
     let compared = program.found.mutants.iter().filter(|it| {
-        let step = if it.function == "main" { 8 } else { 3 };
+        let step = if it.function == "main" { 16 } else { 5 };
         it.name != "ARR left out" && (all || it.number % step == 0)
     });
     for mutant in compared {
@@ -106,7 +106,7 @@ fn behaves_as_its_texts(text: &str) {
         assert_eq!(chosen, run(&alone, None), "{mutant:?}");
         killed += u32::from(chosen != original);
     }
-    assert!(killed as usize > program.found.mutants.len() / 10, "{killed}");
+    assert!(killed as usize > program.found.mutants.len() / 20, "{killed}");
 }
 
 /// The numbers of the mutants that a run reaches, and infects.
