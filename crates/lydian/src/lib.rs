@@ -106,7 +106,6 @@ mod error;
 mod events;
 pub mod files;
 mod generation;
-mod learning;
 mod measurement;
 pub mod mutation;
 mod objectives;

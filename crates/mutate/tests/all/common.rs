@@ -64,6 +64,15 @@ impl Program {
         self.compiled("schema", &text).unwrap_or_else(|said| panic!("{said}\n{text}"))
     }
 
+    /// The optimised code of a text with copies of functions.
+    pub(crate) fn ir_of_clones(&self, text: &str) -> String {
+        let source = self.place.path().join("clones.i");
+        std::fs::write(&source, text).unwrap();
+        let mut clang = Command::new("clang-19");
+        clang.args(["-w", "-O2", "-S", "-emit-llvm", "-x", "cpp-output", "-o", "-"]).arg(&source);
+        String::from_utf8(clang.output().unwrap().stdout).unwrap()
+    }
+
     /// The program of a preprocessed text, or the compiler's message.
     pub(crate) fn compiled(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let source = self.place.path().join(format!("{name}.i"));

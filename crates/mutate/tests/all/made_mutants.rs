@@ -139,12 +139,7 @@ fn equal_code_is_found_and_other_code_is_not() {
     );
     let notes = program.notes();
     let all: Vec<_> = notes.mutants.iter().collect();
-    let text = clones::text(&notes, &all);
-    let source = program.place.path().join("clones.i");
-    std::fs::write(&source, text).unwrap();
-    let mut clang = std::process::Command::new("clang-19");
-    clang.args(["-w", "-O2", "-S", "-emit-llvm", "-x", "cpp-output", "-o", "-"]).arg(&source);
-    let ir = String::from_utf8(clang.output().unwrap().stdout).unwrap();
+    let ir = program.ir_of_clones(&clones::text(&notes, &all));
     let equal = clones::equal(&ir, &all);
     let is_equal = |name: &str| {
         let found = all.iter().find(|it| it.name == name).unwrap();

@@ -1,6 +1,6 @@
 //! A schema behaves as the text of the chosen mutant does when a compiler gets it alone.
 
-use lydian_mutate::{MUTANT_VARIABLE, RECORD_VARIABLE};
+use lydian_mutate::{MUTANT_VARIABLE, RECORD_VARIABLE, clones};
 
 use crate::common::{Program, run};
 
@@ -151,6 +151,26 @@ fn a_schema_of_places_behaves_as_each_mutants_text() {
 fn mutants_that_behave_differently_are_recorded_as_infected() {
     infects_what_differs(NUMBERS);
     infects_what_differs(PLACES);
+}
+
+/// Equal code is looked for among all mutants here, those that the program's output tells apart included.
+#[test]
+fn no_mutant_with_the_code_of_the_original_behaves_differently() {
+    for text in [NUMBERS, PLACES] {
+        let program = Program::new(text);
+        let notes = program.notes();
+        let all = notes.mutants.iter().filter(|it| clones::is_comparable(&notes, it));
+        let all: Vec<_> = all.collect();
+        let equal = clones::equal(&program.ir_of_clones(&clones::text(&notes, &all)), &all);
+        assert!(!equal.is_empty() && equal.len() < all.len() / 2, "{equal:?}");
+        let schema = program.schema();
+        let original = run(&schema, None);
+        for number in equal {
+            let id = format!("{}:{number}", program.id);
+            let chosen = run(&schema, Some((MUTANT_VARIABLE, &id)));
+            assert_eq!(chosen, original, "{:?}", notes.mutant(number));
+        }
+    }
 }
 
 #[test]
