@@ -186,23 +186,36 @@ mod tests {
         assert_eq!(run("kill -SEGV $$", MINUTE), Some(Failure::Signal(11)));
     }
 
+    /// Whether the process whose number is in a file ends.
+    fn ends(file: &std::path::Path) -> bool {
+        let number = std::fs::read_to_string(file).unwrap();
+        let end = Instant::now() + MINUTE;
+        while Instant::now() < end {
+            let state = std::fs::read_to_string(format!("/proc/{}/stat", number.trim()));
+            let Ok(state) = state else { return true };
+            if state.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')) {
+                return true;
+            }
+            thread::yield_now();
+        }
+        false
+    }
+
     #[test]
     fn a_test_that_hangs_is_killed_with_the_processes_that_it_started() {
         let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("late");
-        let script = format!("(sleep 2; echo > {}) & sleep 1000", file.display());
-        assert_eq!(run(&script, Duration::from_millis(200)), Some(Failure::Timeout));
-        // The other process would write after its pause; waiting for it is no limit of this test.
-        let gone = run("sleep 2.5", MINUTE);
-        assert!(gone.is_none() && !file.exists());
+        let file = place.path().join("number");
+        let script = format!("sleep 1000 & echo $! > {}; wait", file.display());
+        assert_eq!(run(&script, Duration::from_secs(2)), Some(Failure::Timeout));
+        assert!(ends(&file));
     }
 
     #[test]
     fn processes_that_a_test_leaves_do_not_outlive_it() {
         let place = tempfile::tempdir().unwrap();
-        let file = place.path().join("late");
-        let script = format!("(sleep 1; echo > {}) & exit 0", file.display());
+        let file = place.path().join("number");
+        let script = format!("sleep 1000 & echo $! > {}; exit 0", file.display());
         assert_eq!(run(&script, MINUTE), None);
-        assert!(run("sleep 1.5", MINUTE).is_none() && !file.exists());
+        assert!(ends(&file));
     }
 }
