@@ -8,10 +8,13 @@
 
 use std::fmt::Write as _;
 
+use lydian_base::Span;
+
 use crate::clones::{changed, name};
 use crate::mutant::{FunctionNotes, Mutant, UnitMutants};
 use crate::operator::Operator;
 use crate::schema::renamed_head;
+use crate::text::Edits;
 
 /// The flag that a product has to be compiled with.
 pub const WRAPPING: &str = "-fwrapv";
@@ -43,7 +46,8 @@ fn function_of<'u>(unit: &'u UnitMutants, mutant: &Mutant) -> Option<&'u Functio
 /// The product of these mutants with their functions. It calls `reach_error` in the function that
 /// [`compared`] reads, for each mutant whose result differs.
 pub fn text(unit: &UnitMutants, mutants: &[&Mutant]) -> String {
-    let mut out = format!("#define main lydian_own_main\n{}\n#undef main\n{ABSOLUTE}", unit.text);
+    let own = declarations(unit);
+    let mut out = format!("#define main lydian_own_main\n{own}\n#undef main\n{ABSOLUTE}");
     out.push_str("extern void reach_error(void);\n");
     let types = unit.functions.iter().flat_map(|function| &function.computes);
     let mut types: Vec<&str> = types.map(String::as_str).collect();
@@ -78,6 +82,14 @@ pub fn text(unit: &UnitMutants, mutants: &[&Mutant]) -> String {
 /// The mutant that a function of the product compares.
 pub fn compared(function: &str) -> Option<u32> {
     function.strip_prefix(CHECK)?.parse().ok()
+}
+
+/// The text of a unit, in which functions with mutants are declarations: what they call is no part of a
+/// product.
+fn declarations(unit: &UnitMutants) -> String {
+    let mut edits = Edits::default();
+    unit.functions.iter().for_each(|function| edits.replace(function.body, ";".to_owned()));
+    edits.apply(&unit.text, Span::new(0, unit.text.len() as u32))
 }
 
 fn original(function: &FunctionNotes, number: u32) -> String {
