@@ -13,10 +13,12 @@ use lydian_report::totals::thresholds::Threshold;
 
 mod checker;
 mod for_other_tools;
+mod mutate;
 mod proofs;
 
 pub(crate) use checker::CheckerArgs;
 pub(crate) use for_other_tools::OtherToolArgs;
+pub(crate) use mutate::MutateArgs;
 pub(crate) use proofs::{CheckArgs, ProveArgs, ProversArg};
 
 /// Says what tests of a C program must reach, measures what they reach, writes those that are
@@ -55,6 +57,8 @@ pub(crate) enum Command {
     Tests(TestsArgs),
     /// Run a test, so that what it covers is known as its own
     Mark(MarkArgs),
+    /// Say which mutants of a program its tests kill, and show the others as diffs
+    Mutate(MutateArgs),
     /// Show what `gen --trace` wrote: the tree of each exploration
     Trace(TraceArgs),
     /// Run the tests again that internal errors left: what was claimed, and what the runs show
@@ -74,6 +78,7 @@ impl Command {
             self,
             // A replay parses in the folder of the case, which is not known yet.
             Self::Cc(_)
+                | Self::Mutate(_)
                 | Self::Report(_)
                 | Self::Check(_)
                 | Self::Explain(_)
@@ -489,6 +494,10 @@ pub(crate) struct CcArgs {
     /// no count where threads run at once, and costs more
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "plain")]
     pub(crate) counts: Option<CountsArg>,
+    /// Build in the mutants of these files instead of measurement [default: of each file that is
+    /// compiled]; `lydian mutate` runs tests on them
+    #[arg(long, value_name = "FILES", num_args = 0.., require_equals = true, value_delimiter = ',')]
+    pub(crate) mutants: Option<Vec<PathBuf>>,
     /// The compiler's command line
     #[arg(last = true, value_name = "[COMPILER] ARGUMENTS")]
     pub(crate) words: Vec<OsString>,

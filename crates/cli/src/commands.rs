@@ -7,6 +7,7 @@ pub(crate) mod explain;
 pub(crate) mod gen_tests;
 pub(crate) mod init;
 pub(crate) mod mark;
+pub(crate) mod mutate;
 pub(crate) mod objectives;
 pub(crate) mod prove;
 mod prove_objectives;

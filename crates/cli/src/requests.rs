@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lydian::exploration::{Config, LabelDeletion, Limits, Mode, Search};
-use lydian::wrapper::{Counters, WrapperRequest};
+use lydian::wrapper::{Counters, MutantRequest, WrapperRequest};
 use lydian::{
     ArgumentBounds, AssumptionKind, CheckerOptions, Configuration, Effort, FileBounds, Framework,
     GeneratorOptions, MeasurementOptions, ObjectiveRequest, OutsideRequest, ProjectRequest,
@@ -190,6 +190,10 @@ impl CcArgs {
                 CountsArg::Plain => Counters::Plain,
                 CountsArg::Atomic => Counters::Atomic,
             }),
+            mutants: self
+                .mutants
+                .as_ref()
+                .map(|files| MutantRequest { files: files.clone(), ..MutantRequest::default() }),
             off,
         }
     }

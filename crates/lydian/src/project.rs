@@ -21,6 +21,7 @@ use request::{ProjectRequest, WholeProgramRequest};
 pub(crate) mod flags;
 mod functions;
 mod guesses;
+mod learning;
 pub(crate) mod linked;
 mod loading;
 pub(crate) mod paths;

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 
 pub use build::{Counters, WrapperOutcome, WrapperRequest, compile};
 pub use compiler::unstartable;
+pub use mutants::MutantRequest;
 
 mod build;
 mod compiler;
+pub(crate) mod mutants;
 mod sharing;
 mod unit;
 mod unit_notes;

@@ -6,6 +6,7 @@ mod common;
 mod failures;
 mod generation;
 mod inputs;
+mod mutation;
 mod reports;
 mod suites;
 mod verdicts;

@@ -11,6 +11,7 @@ use lydian_objective::{Criterion, HtolFile};
 
 use super::absolute;
 use super::compiler::{Compiler, CompilerName, code};
+use super::mutants::MutantRequest;
 use super::unit::{Hyperlabels, Instrumentation, Job};
 use crate::error::Error;
 use crate::events::{Event, Observer, tell};
@@ -37,6 +38,8 @@ pub struct WrapperRequest {
     pub exact: bool,
     /// The kind of execution counters, if executions are counted.
     pub counts: Option<Counters>,
+    /// The mutants to build in, instead of measurement.
+    pub mutants: Option<MutantRequest>,
     /// Whether the command is carried out without measurement.
     pub off: bool,
 }
@@ -120,6 +123,7 @@ pub fn compile(request: &WrapperRequest, observer: &dyn Observer) -> Result<Wrap
             Counters::Atomic => Stores::Atomic,
         }),
         htol: &htol,
+        mutants: request.mutants.as_ref(),
         observer,
     };
     if line.wants_lto() && store.first_time("lto") {
@@ -232,6 +236,12 @@ fn objects(job: &Job<'_>) -> Result<u8, Error> {
 
 /// Instruments a file. Returns the reason if it could not be instrumented.
 fn instrumented(job: &Job<'_>, input: &Input, object: &Path) -> Result<Option<String>, Error> {
+    if let Some(mutants) = job.mutants {
+        return match job.passes_checks(input)? {
+            true => job.mutate(mutants, input, object, object),
+            false => Ok(Some("the compiler finds errors in it".to_owned())),
+        };
+    }
     let (passes, compiled) = std::thread::scope(|scope| {
         let checks = scope.spawn(|| job.passes_checks(input));
         let compiled = job.instrument(input, object);
@@ -286,7 +296,8 @@ fn link(job: &Job<'_>) -> Result<u8, Error> {
         }
     }
     let is_partial = job.line.has("-r") || job.line.has("-Wl,-r") || job.line.has("--relocatable");
-    let objects = if is_partial { None } else { runtime(job) };
+    let is_measured = !is_partial && job.mutants.is_none();
+    let objects = if is_measured { runtime(job) } else { None };
     let ends = objects.as_ref().map(|found| (found.first.as_path(), found.last.as_path()));
     let words = job.line.for_linking(&compiled, ends);
     let output = job.compiler.output(&words)?;
@@ -306,6 +317,9 @@ fn link(job: &Job<'_>) -> Result<u8, Error> {
     }
     for (input, named, reason) in plain {
         left_plain(job, input, &named, reason);
+    }
+    if job.mutants.is_some() {
+        return Ok(0);
     }
     if let Err(error) = job.store.record_image(&absolute(job.directory, job.line.linked())) {
         job.warn(error.to_string());
@@ -329,6 +343,9 @@ fn linked_object(
 ) -> Result<Option<String>, Error> {
     if !job.passes_checks(input)? {
         return Ok(Some("the compiler finds errors in it".to_owned()));
+    }
+    if let Some(mutants) = job.mutants {
+        return job.mutate(mutants, input, object, named);
     }
     let id = match job.instrument(input, object)? {
         Instrumentation::Instrumented(id) => id,

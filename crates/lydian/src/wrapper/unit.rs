@@ -22,6 +22,7 @@ use lydian_objective::{
 
 use super::absolute;
 use super::compiler::Compiler;
+use super::mutants::MutantRequest;
 use super::sharing::Sharing;
 use super::unit_notes::{self, Sources};
 use crate::error::Error;
@@ -41,6 +42,8 @@ pub(crate) struct Job<'a> {
     pub(crate) counts: Option<Stores>,
     /// The files of hyperlabels.
     pub(crate) htol: &'a [Hyperlabels],
+    /// The mutants to build in, instead of measurement.
+    pub(crate) mutants: Option<&'a MutantRequest>,
     /// The receiver of warnings about omissions.
     pub(crate) observer: &'a dyn Observer,
 }
@@ -123,7 +126,7 @@ impl Job<'_> {
     }
 
     /// The ways of preprocessing, the best first.
-    fn preprocessings(&self, input: &Input) -> Vec<Preprocessing> {
+    pub(crate) fn preprocessings(&self, input: &Input) -> Vec<Preprocessing> {
         if input.kind == InputKind::Preprocessed {
             return vec![Preprocessing::Done];
         }
@@ -409,7 +412,7 @@ impl Job<'_> {
     }
 
     /// The compiler's words for the instrumented text.
-    fn words(&self, source: &Path, object: &Path) -> Vec<String> {
+    pub(crate) fn words(&self, source: &Path, object: &Path) -> Vec<String> {
         let shown = |path: &Path| path.to_string_lossy().into_owned();
         let mut words = self.line.for_compiling();
         if !self.compiler.is_gcc {

@@ -49,6 +49,17 @@ fn parse(text: &str, root: &Path, name: &str) -> Result<Changes, Failure> {
     })
 }
 
+/// The changes since a commit, for a command that takes no diff.
+pub(in crate::commands) fn since(root: &Path, revision: &str) -> Result<Changes, Failure> {
+    of_git(root, revision).map_err(|failure| {
+        let diagnostics = failure.diagnostics.into_iter().map(|mut diagnostic| {
+            diagnostic.notes.clear();
+            diagnostic.note("--since takes a commit, a branch or a range, as `git diff` does")
+        });
+        Failure { diagnostics: diagnostics.collect(), ..failure }
+    })
+}
+
 /// The changes since a commit, with uncommitted changes and untracked files.
 fn of_git(root: &Path, revision: &str) -> Result<Changes, Failure> {
     let top = git(root, &["rev-parse", "--show-toplevel"])?;

@@ -1,0 +1,231 @@
+//! `lydian mutate`: the mutants that tests kill.
+
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use comfy_table::presets::ASCII_MARKDOWN;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+use lydian::mutation::report::{difference, elements, json, page};
+use lydian::mutation::results::{MutantResult, MutationResults, Outcome, Score};
+use lydian::mutation::{Mutant, MutationTask, MutationTests, Operator, ProductProver, TimeLimits};
+use lydian::{Store, files};
+use lydian_report::filters::changes::Changes;
+use lydian_report::filters::paths;
+
+use super::report::{changed, folder};
+use crate::args::MutateArgs;
+use crate::exit::{ExitCode, Failure};
+use crate::progress::Terminal;
+use crate::{interrupt, output};
+
+pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
+    let root = folder("mutate", None)?;
+    let missing = args.files.iter().find(|file| !file.is_file());
+    if let Some(file) = missing {
+        return Err(Failure::source("mutate", format!("there is no file {}", file.display())));
+    }
+    let changes = args.since.as_deref().map(|revision| changed::since(&root, revision));
+    let changes = changes.transpose()?;
+    let task = task(args, &root)?;
+    let cancel = interrupt::install()?;
+    let keeps = |mutant: &Mutant| is_changed(changes.as_ref(), mutant, &root);
+    let prover = ProductProver { time: Duration::from_secs_f64(args.proof_time) };
+    let results = task.run(&keeps, &prover, &cancel, &Terminal::new())?;
+    let shown = Shown { root: &root };
+    shown.write(args, &results)?;
+    output::text(&shown.text(&results, args.show))?;
+    let score = results.score();
+    if cancel.is_cancelled() {
+        return Ok(ExitCode::Interrupted);
+    }
+    if score.mutants == 0 && changes.is_some() {
+        output::text("No mutant is on a changed line.\n")?;
+    }
+    let is_below = args.fail_under.zip(score.percent()).is_some_and(|(least, own)| own < least);
+    Ok(if is_below { ExitCode::Below } else { ExitCode::Done })
+}
+
+fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
+    let files: Vec<PathBuf> = args
+        .files
+        .iter()
+        .map(|file| file.canonicalize().unwrap_or_else(|_| file.clone()))
+        .collect();
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let (tests, jobs) = match &args.tests {
+        Some(folder) => {
+            let (folder, flags) = (folder.clone(), args.flags.clone());
+            (MutationTests::Suite { folder, flags }, cores)
+        }
+        None => (commands(args, &files, root)?, NonZeroUsize::MIN),
+    };
+    let operators = match args.operators.is_empty() {
+        true => Operator::ALL.to_vec(),
+        false => args.operators.clone(),
+    };
+    let limits = TimeLimits { factor: args.time_factor, ..TimeLimits::default() };
+    let functions = args.functions.clone();
+    let jobs = args.jobs.unwrap_or(jobs);
+    let all_tests = args.all_tests;
+    Ok(MutationTask { files, tests, operators, functions, jobs, all_tests, limits })
+}
+
+/// The tests of a project, with this program as its compiler.
+fn commands(args: &MutateArgs, files: &[PathBuf], root: &Path) -> Result<MutationTests, Failure> {
+    let store = match &args.dir {
+        Some(folder) => root.join(folder),
+        None => Store::locate(root).path().to_owned(),
+    };
+    let own = std::env::current_exe().map_err(|error| {
+        Failure::environment("mutate", format!("the path of this program is not known: {error}"))
+    })?;
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let of_files = if names.is_empty() { String::new() } else { format!("={}", names.join(",")) };
+    let compiler = format!("{} cc --mutants{of_files} --", own.display());
+    let (build, tests) = (args.build.clone(), args.test.clone());
+    Ok(MutationTests::Commands { build, tests, store, compiler })
+}
+
+/// Whether a mutant is on a changed line.
+fn is_changed(changes: Option<&Changes>, mutant: &Mutant, root: &Path) -> bool {
+    let Some(changes) = changes else { return true };
+    let whole = |path: &Path| path.canonicalize().ok();
+    let own = whole(&root.join(&mutant.file));
+    let mut of_file = changes.files().filter(|(path, _)| own.is_some() && whole(path) == own);
+    of_file.any(|(_, lines)| lines.meets(mutant.start.line, mutant.end.line))
+}
+
+/// The results as people read them.
+struct Shown<'a> {
+    root: &'a Path,
+}
+
+impl Shown<'_> {
+    fn path(&self, file: &str) -> String {
+        paths::shown(Path::new(file), self.root)
+    }
+
+    fn diff(&self, mutant: &Mutant) -> String {
+        let own = Mutant { file: self.path(&mutant.file), ..mutant.clone() };
+        difference::unified(&own, &read(&mutant.file))
+    }
+
+    fn write(&self, args: &MutateArgs, results: &MutationResults) -> Result<(), Failure> {
+        let (shown, diff) = (|file: &str| self.path(file), |mutant: &Mutant| self.diff(mutant));
+        if let Some(path) = &args.json {
+            files::file(path, &json::render(results, &diff))?;
+        }
+        if let Some(path) = &args.elements {
+            files::file(path, &elements::render(results, &read, &shown))?;
+        }
+        if let Some(path) = &args.html {
+            files::file(path, &page::render(results, &read, &shown, &diff))?;
+        }
+        Ok(())
+    }
+
+    /// Tables, survivors and figures.
+    fn text(&self, results: &MutationResults, most: usize) -> String {
+        let mut text = String::new();
+        let tables = [
+            table("file", results.scores_by(|mutant| self.path(&mutant.file))),
+            table("function", results.scores_by(|mutant| mutant.function.clone())),
+            table("operator", results.scores_by(|mutant| mutant.operator.name().to_owned())),
+        ];
+        tables.iter().for_each(|table| _ = writeln!(text, "{table}\n"));
+        text.push_str(&self.survivors(results, most));
+        let score = results.score();
+        let seconds = results.micros as f64 / 1e6;
+        let percent = score.percent().map_or_else(|| "no".to_owned(), |it| format!("{it:.1} %"));
+        let _ = writeln!(
+            text,
+            "{} of {} mutants are killed ({percent}); {} are equivalent and do not count. \
+             {} runs in {seconds:.1} s.",
+            score.detected(),
+            score.counted(),
+            score.equivalent,
+            results.runs,
+        );
+        let killed = results.all().filter(|result| !result.killed_by.is_empty());
+        let killed: Vec<&MutantResult> = killed.collect();
+        let subsumed = killed.iter().filter(|result| result.subsumed).count();
+        if subsumed > 0 {
+            let needed = killed.len() - subsumed;
+            let _ = writeln!(
+                text,
+                "{subsumed} of the killed mutants are subsumed: tests that kill the other {needed} kill \
+                 all of them."
+            );
+        }
+        text
+    }
+
+    fn survivors(&self, results: &MutationResults, most: usize) -> String {
+        let mut text = String::new();
+        let mut alive: Vec<&MutantResult> =
+            results.all().filter(|result| result.outcome.is_alive()).collect();
+        // Those that tests infect come first: there an assertion is missing.
+        alive.sort_by_key(|result| rank(&result.outcome));
+        for result in alive.iter().take(most) {
+            let _ = writeln!(text, "{}:", result.outcome.name());
+            text.push_str(&self.diff(&result.mutant));
+            text.push('\n');
+        }
+        if alive.len() > most {
+            let more = alive.len() - most;
+            let _ = writeln!(text, "and {more} more that no test kills (--show, --json, --html)\n");
+        }
+        text
+    }
+}
+
+const fn rank(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Survived => 0,
+        Outcome::NotInfected => 1,
+        _ => 2,
+    }
+}
+
+fn read(file: &str) -> String {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn table(of: &str, scores: impl IntoIterator<Item = (String, Score)>) -> Table {
+    let mut table = Table::new();
+    table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header([
+        of,
+        "mutants",
+        "killed",
+        "timed out",
+        "survived",
+        "not infected",
+        "not reached",
+        "equivalent",
+        "no result",
+        "score",
+    ]);
+    for (name, score) in scores {
+        let counts = [
+            score.mutants,
+            score.killed,
+            score.timed_out,
+            score.survived,
+            score.not_infected,
+            score.not_reached,
+            score.equivalent,
+            score.without_result,
+        ];
+        let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+        let mut row = vec![Cell::new(name)];
+        row.extend(counts.map(|count| right(count.to_string())));
+        let percent = score.percent().map_or_else(|| "-".to_owned(), |it| format!("{it:.1}%"));
+        row.push(right(percent));
+        table.add_row(row);
+    }
+    table
+}

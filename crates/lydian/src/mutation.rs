@@ -1,0 +1,229 @@
+//! Strong mutation: which mutants of a program its tests kill.
+//!
+//! [`MutationTask`] has what is mutated and how it is tested: a suite that Lydian wrote, or commands of
+//! a project that is built with `lydian cc --mutants`. [`MutationTask::run`] makes sure that the tests
+//! pass, records which mutants each test reaches and infects, runs the tests on the mutants, and
+//! compares survivors with the original.
+
+mod build;
+mod commands;
+mod equivalence;
+mod products;
+mod records;
+mod schedule;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lydian_base::{CancelToken, Diagnostic};
+use lydian_mutate::mutant::UnitMutants;
+use lydian_mutate::results::{MutantResult, MutationResults, Outcome, UnitResults};
+use lydian_native::cc::Store;
+
+use crate::error::{Error, ErrorKind};
+use crate::events::{Observer, tell};
+use crate::wrapper::MutantRequest;
+use crate::wrapper::mutants::units_of;
+use build::SuiteProgram;
+use commands::TestCommand;
+pub use equivalence::EquivalenceProver;
+pub use lydian_mutate::{Mutant, Operator, mutant, report, results};
+pub use products::ProductProver;
+use records::Records;
+use schedule::Schedule;
+
+/// A request for the mutants that tests kill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MutationTask {
+    /// The C files with mutants. None for all that the builds of a project compiled.
+    pub files: Vec<PathBuf>,
+    /// The tests.
+    pub tests: MutationTests,
+    /// The operators.
+    pub operators: Vec<Operator>,
+    /// The functions with mutants; none for all.
+    pub functions: Vec<String>,
+    /// How many tests run at once.
+    pub jobs: NonZeroUsize,
+    /// Whether all tests that infect a mutant run on it, and not only until one kills it.
+    pub all_tests: bool,
+    /// A test's time on a mutant: so many times that on the original, and the least of it.
+    pub limits: TimeLimits,
+}
+
+/// The tests of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MutationTests {
+    /// A suite that Lydian wrote.
+    Suite {
+        /// Its folder.
+        folder: PathBuf,
+        /// The compiler's flags.
+        flags: Vec<String>,
+    },
+    /// Commands of a project.
+    Commands {
+        /// The command that builds the project, if the tests do not.
+        build: Option<String>,
+        /// The commands that test it, each of which is one test.
+        tests: Vec<String>,
+        /// The store of the build.
+        store: PathBuf,
+        /// `lydian cc` as words of a shell.
+        compiler: String,
+    },
+}
+
+/// Limits of a test's time on a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// The factor over the original's time.
+    pub factor: u32,
+    /// What is added.
+    pub more: Duration,
+}
+
+impl Default for TimeLimits {
+    fn default() -> Self {
+        Self { factor: 5, more: Duration::from_millis(500) }
+    }
+}
+
+/// Where the program with all mutants is, and how it is tested.
+pub(crate) struct Target {
+    pub(crate) units: Vec<UnitMutants>,
+    pub(crate) tests: Vec<TestCommand>,
+    /// A folder that stays as long as the program is needed.
+    _place: Option<tempfile::TempDir>,
+}
+
+impl MutationTask {
+    /// Runs the tests on the mutants. `keeps` says which mutants are asked for, beside the files and
+    /// functions. What is found until `cancel` is in the results.
+    ///
+    /// # Errors
+    /// A program that does not build, a suite that fails without any mutant, and files without mutants.
+    pub fn run(
+        &self,
+        keeps: &dyn Fn(&Mutant) -> bool,
+        prover: &dyn EquivalenceProver,
+        cancel: &CancelToken,
+        observer: &dyn Observer,
+    ) -> Result<MutationResults, Error> {
+        let target = self.target(observer)?;
+        self.check_files(&target)?;
+        let place = tempfile::tempdir().map_err(|error| {
+            Error::environment("mutants", format!("no temporary folder: {error}"))
+        })?;
+        let records = Records::make(&target, place.path(), cancel, observer)?;
+        let mut results = self.asked_for(&target, keeps);
+        results.tests = records.tests();
+        let schedule = Schedule { target: &target, records: &records, task: self };
+        schedule.run(&mut results, cancel);
+        if self.all_tests {
+            results.mark_subsumed();
+        }
+        equivalence::leave_out(&mut results, prover, cancel, observer);
+        Ok(results)
+    }
+
+    fn target(&self, observer: &dyn Observer) -> Result<Target, Error> {
+        match &self.tests {
+            MutationTests::Suite { folder, flags } => {
+                let request =
+                    MutantRequest { files: self.files.clone(), operators: self.operators.clone() };
+                let built = SuiteProgram::build(folder, flags, request, observer)?;
+                let store = Store::at(built.place.path().join("store"));
+                let tests = built.tests()?;
+                Ok(Target { units: units_of(&store), tests, _place: Some(built.place) })
+            }
+            MutationTests::Commands { build, tests, store, compiler } => {
+                let variables =
+                    [("CC", compiler.clone()), ("LYDIAN_DIR", store.display().to_string())];
+                if let Some(build) = build {
+                    build::of_project(build, &variables)?;
+                }
+                let tests: Vec<TestCommand> =
+                    tests.iter().map(|test| TestCommand::shell(test, &variables)).collect();
+                // The first run of the tests may build what they test.
+                tests.iter().try_for_each(|test| commands::check_passes(test).map(drop))?;
+                Ok(Target { units: units_of(&Store::at(store)), tests, _place: None })
+            }
+        }
+    }
+
+    /// Makes sure that each file has mutants.
+    fn check_files(&self, target: &Target) -> Result<(), Error> {
+        for unit in &target.units {
+            for (function, reason) in &unit.left_out {
+                let what = format!("`{function}` has no mutants: {reason}");
+                log::info!("{what}");
+            }
+        }
+        let has = |file: &Path| target.units.iter().any(|unit| has_file(unit, file));
+        match self.files.iter().find(|file| !has(file)) {
+            _ if target.units.iter().all(|unit| unit.mutants.is_empty()) => {
+                let what = "the program has no mutants";
+                let error = Diagnostic::error("mutants", what);
+                Err(Error::new(ErrorKind::Unsupported, error)
+                    .note("a project is to be compiled with `lydian cc --mutants`, as $CC says"))
+            }
+            Some(file) => Err(Error::source(
+                "mutants",
+                format!("{} has no mutants in the tested program", file.display()),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// The mutants that are asked for, none of which was run.
+    fn asked_for(&self, target: &Target, keeps: &dyn Fn(&Mutant) -> bool) -> MutationResults {
+        let is_asked = |unit: &UnitMutants, mutant: &Mutant| {
+            let file = unit.directory.join(&mutant.file);
+            let of_file = self.files.is_empty() || self.files.iter().any(|own| same(own, &file));
+            let of_function =
+                self.functions.is_empty() || self.functions.contains(&mutant.function);
+            of_file && of_function && self.operators.contains(&mutant.operator) && keeps(mutant)
+        };
+        let units = target.units.iter().map(|unit| {
+            let own = unit.mutants.iter().filter(|mutant| is_asked(unit, mutant));
+            let mutants = own.map(|mutant| MutantResult {
+                mutant: Mutant { file: whole(unit, mutant), ..mutant.clone() },
+                outcome: left_out(unit, mutant).unwrap_or(Outcome::Pending),
+                reached_by: Vec::new(),
+                infected_by: Vec::new(),
+                killed_by: Vec::new(),
+                subsumed: false,
+            });
+            UnitResults { mutants: mutants.collect(), unit: unit.clone() }
+        });
+        MutationResults { units: units.collect(), ..MutationResults::default() }
+    }
+}
+
+/// The outcome of a mutant whose function the compiler refuses.
+fn left_out(unit: &UnitMutants, mutant: &Mutant) -> Option<Outcome> {
+    let (_, reason) = unit.left_out.iter().find(|(name, _)| *name == mutant.function)?;
+    Some(Outcome::Invalid { reason: reason.clone() })
+}
+
+/// The path of a mutant's file.
+fn whole(unit: &UnitMutants, mutant: &Mutant) -> String {
+    let path = unit.directory.join(&mutant.file);
+    path.canonicalize().unwrap_or(path).display().to_string()
+}
+
+fn has_file(unit: &UnitMutants, file: &Path) -> bool {
+    unit.mutants.iter().any(|mutant| same(&unit.directory.join(&mutant.file), file))
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().ok();
+    a == b || (whole(a).is_some() && whole(a) == whole(b))
+}
+
+/// Tells of tests that are left out of a schedule.
+pub(crate) fn warn(observer: &dyn Observer, message: impl Into<String>) {
+    tell(observer, &[Diagnostic::warning("mutants", message.into())]);
+}

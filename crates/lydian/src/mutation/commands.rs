@@ -1,0 +1,221 @@
+//! Tests as commands, and their runs with limits of time.
+//!
+//! A test is a process group of its own. When it has ended or its time is over, the whole group is
+//! killed, so that a mutant that forks leaves nothing.
+
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lydian_base::{CancelToken, Diagnostic};
+use lydian_mutate::results::Failure;
+
+use crate::error::{Error, ErrorKind};
+
+/// The first and the longest pause between two looks at a process.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(5));
+/// The time of a test without a mutant.
+const LONGEST: Duration = Duration::from_secs(3600);
+/// The last lines of a failing test that are shown.
+const LINES: usize = 8;
+
+/// A test.
+#[derive(Clone, Debug)]
+pub(crate) struct TestCommand {
+    pub(crate) name: String,
+    program: PathBuf,
+    arguments: Vec<String>,
+    variables: Vec<(&'static str, String)>,
+}
+
+/// The run of a test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TestRun {
+    /// Its failure; none if it passed.
+    pub(crate) failure: Option<Failure>,
+    pub(crate) time: Duration,
+}
+
+impl TestCommand {
+    /// A program with one argument.
+    pub(crate) fn program(name: &str, program: PathBuf) -> Self {
+        let arguments = vec![name.to_owned()];
+        Self { name: name.to_owned(), program, arguments, variables: Vec::new() }
+    }
+
+    /// A command of a shell.
+    pub(crate) fn shell(command: &str, variables: &[(&'static str, String)]) -> Self {
+        Self {
+            name: command.to_owned(),
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".to_owned(), command.to_owned()],
+            variables: variables.to_vec(),
+        }
+    }
+
+    /// The command, with a variable more.
+    fn command(&self, variable: Option<(&str, &str)>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).process_group(0).stdin(Stdio::null());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.env_remove(lydian_mutate::MUTANT_VARIABLE);
+        command.env_remove(lydian_mutate::RECORD_VARIABLE);
+        command.envs(variable);
+        command
+    }
+
+    /// Runs it with a variable of the environment.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub(crate) fn run(
+        &self,
+        variable: Option<(&str, &str)>,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Result<TestRun, Error> {
+        let mut command = self.command(variable);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let begun = Instant::now();
+        let mut child = command.spawn().map_err(|error| self.unstartable(&error))?;
+        let status = wait(&mut child, begun + limit, cancel);
+        let time = begun.elapsed();
+        let status = status.map_err(|error| self.unstartable(&error))?;
+        Ok(TestRun { failure: failure(status), time })
+    }
+
+    fn unstartable(&self, error: &std::io::Error) -> Error {
+        Error::environment("mutants", format!("cannot run the test `{}`: {error}", self.name))
+    }
+
+    /// Its output, for the message about a failure.
+    fn output(&self) -> String {
+        let output = self.command(None).output();
+        let Ok(output) = output else { return String::new() };
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(LINES)..].join("\n")
+    }
+}
+
+/// Makes sure that a test passes without a mutant.
+pub(crate) fn check_passes(test: &TestCommand) -> Result<TestRun, Error> {
+    let run = test.run(None, LONGEST, &CancelToken::new())?;
+    match run.failure {
+        None => Ok(run),
+        Some(failure) => Err(fails(test, failure)),
+    }
+}
+
+/// The error for a test that fails without a mutant.
+pub(crate) fn fails(test: &TestCommand, failure: Failure) -> Error {
+    let how = match failure {
+        Failure::Status(status) => format!("exits with status {status}"),
+        Failure::Signal(signal) => format!("is ended by signal {signal}"),
+        Failure::Timeout => "does not end".to_owned(),
+    };
+    let what = format!("the test `{}` {how} without any mutant", test.name);
+    let error = Diagnostic::error("failing-test", what);
+    let error = Error::new(ErrorKind::Usage, error)
+        .note("a test that fails on the program itself kills no mutant: mend it, or leave it out");
+    match test.output() {
+        said if said.trim().is_empty() => error,
+        said => error.note(format!("it says: {said}")),
+    }
+}
+
+fn failure(status: Option<ExitStatus>) -> Option<Failure> {
+    let Some(status) = status else { return Some(Failure::Timeout) };
+    match (status.code(), status.signal()) {
+        (Some(0), _) => None,
+        (Some(code), _) => Some(Failure::Status(code)),
+        (None, signal) => Some(Failure::Signal(signal.unwrap_or_default())),
+    }
+}
+
+/// Waits for the end, or until the time is over; then nothing of the group is left.
+fn wait(
+    child: &mut Child,
+    end: Instant,
+    cancel: &CancelToken,
+) -> std::io::Result<Option<ExitStatus>> {
+    let mut pause = PAUSES.0;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break Some(status);
+        }
+        if Instant::now() >= end || cancel.is_cancelled() {
+            break None;
+        }
+        thread::sleep(pause);
+        pause = (pause * 5 / 4).min(PAUSES.1);
+    };
+    end_group(child.id());
+    if status.is_none() {
+        drop(child.kill());
+        child.wait()?;
+    }
+    Ok(status)
+}
+
+/// Kills all processes of a group.
+fn end_group(leader: u32) {
+    let Ok(leader) = i32::try_from(leader) else { return };
+    // SAFETY: the call takes two numbers. The group is that of a child that this process started; a
+    // group that is gone is an error that changes nothing.
+    unsafe { libc::kill(-leader, libc::SIGKILL) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(script: &str, limit: Duration) -> Option<Failure> {
+        TestCommand::shell(script, &[]).run(None, limit, &CancelToken::new()).unwrap().failure
+    }
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_test_passes_fails_or_crashes() {
+        assert_eq!(run("exit 0", MINUTE), None);
+        assert_eq!(run("exit 3", MINUTE), Some(Failure::Status(3)));
+        assert_eq!(run("kill -SEGV $$", MINUTE), Some(Failure::Signal(11)));
+    }
+
+    /// Whether the process whose number is in a file ends.
+    fn ends(file: &std::path::Path) -> bool {
+        let number = std::fs::read_to_string(file).unwrap();
+        let end = Instant::now() + MINUTE;
+        while Instant::now() < end {
+            let state = std::fs::read_to_string(format!("/proc/{}/stat", number.trim()));
+            let Ok(state) = state else { return true };
+            if state.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')) {
+                return true;
+            }
+            thread::yield_now();
+        }
+        false
+    }
+
+    #[test]
+    fn a_test_that_hangs_is_killed_with_the_processes_that_it_started() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("number");
+        let script = format!("sleep 1000 & echo $! > {}; wait", file.display());
+        assert_eq!(run(&script, Duration::from_secs(2)), Some(Failure::Timeout));
+        assert!(ends(&file));
+    }
+
+    #[test]
+    fn processes_that_a_test_leaves_do_not_outlive_it() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("number");
+        let script = format!("sleep 1000 & echo $! > {}; exit 0", file.display());
+        assert_eq!(run(&script, MINUTE), None);
+        assert!(ends(&file));
+    }
+}

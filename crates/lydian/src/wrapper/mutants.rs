@@ -1,0 +1,188 @@
+//! `lydian cc --mutants`: a file compiled with all its mutants.
+//!
+//! The notes of a unit are files of the store, `mutants/HASH-OF-THE-OBJECT.json`, so that an object that
+//! is made anew has new notes. An object needs nothing of Lydian's at link time.
+
+use std::path::{Path, PathBuf};
+
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
+use lydian_frontend::{ParseRequest, ParsedUnit, parse_unit};
+use lydian_mutate::mutant::{FunctionNotes, UnitId, UnitMutants};
+use lydian_mutate::{Choice, Enumeration, Operator, enumerate, schema};
+use lydian_native::cc::{Input, Store};
+
+use super::absolute;
+use super::unit::Job;
+use crate::error::Error;
+use crate::files;
+
+/// The mutants that objects are compiled with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MutantRequest {
+    /// The files whose functions get mutants; none for each command's own.
+    pub files: Vec<PathBuf>,
+    /// The operators.
+    pub operators: Vec<Operator>,
+}
+
+impl Default for MutantRequest {
+    fn default() -> Self {
+        Self { files: Vec::new(), operators: Operator::ALL.to_vec() }
+    }
+}
+
+/// The folder of the notes in a store.
+const FOLDER: &str = "mutants";
+/// The number of times that refused functions are left out before a file is compiled as it is.
+const ATTEMPTS: usize = 4;
+
+/// The units with mutants of a store, each once.
+pub(crate) fn units_of(store: &Store) -> Vec<UnitMutants> {
+    let entries = std::fs::read_dir(store.path().join(FOLDER)).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let read = |path: PathBuf| serde_json::from_slice(&std::fs::read(path).ok()?).ok();
+    let mut units: Vec<UnitMutants> = paths.into_iter().filter_map(read).collect();
+    units.sort_by(|a, b| (&a.source, &a.id).cmp(&(&b.source, &b.id)));
+    units.dedup_by(|a, b| a.id == b.id);
+    units
+}
+
+impl Job<'_> {
+    /// Compiles one input to an object with its mutants. Returns the reason if it could not be done.
+    pub(crate) fn mutate(
+        &self,
+        request: &MutantRequest,
+        input: &Input,
+        object: &Path,
+        named: &Path,
+    ) -> Result<Option<String>, Error> {
+        let notes = self.notes_path(named);
+        drop(std::fs::remove_file(&notes));
+        let mut first = None;
+        for preprocessing in self.preprocessings(input) {
+            let made = match self.parsed(input, preprocessing) {
+                Ok(unit) => self.with_mutants(request, input, &unit, object)?,
+                Err(reason) => Err(reason),
+            };
+            match made {
+                Ok(unit) => {
+                    files::folder(&self.store.path().join(FOLDER))?;
+                    files::page(&notes, &serde_json::to_string(&unit).unwrap_or_default())?;
+                    return Ok(None);
+                }
+                Err(reason) => first = first.or(Some(reason)),
+            }
+        }
+        Ok(Some(first.unwrap_or_default()))
+    }
+
+    fn notes_path(&self, object: &Path) -> PathBuf {
+        let object = absolute(self.directory, object);
+        let hash = blake3::hash(object.as_os_str().as_encoded_bytes()).to_hex();
+        self.store.path().join(FOLDER).join(format!("{}.json", &hash[..24]))
+    }
+
+    fn parsed(&self, input: &Input, preprocessing: Preprocessing) -> Result<ParsedUnit, String> {
+        let path = Path::new(&input.path);
+        let flags = CompileFlags::new(&self.line.for_front_end(), path);
+        let flags = flags.map_err(|error| error.to_string())?;
+        let parse = ParseRequest { preprocessing, ..ParseRequest::new(path, flags) };
+        parse_unit(&parse).map_err(|error| error.to_string())
+    }
+
+    /// Compiles a text with its mutants. Functions that the compiler refuses are left out. The inner
+    /// error is the reason for which there is no object.
+    fn with_mutants(
+        &self,
+        request: &MutantRequest,
+        input: &Input,
+        unit: &ParsedUnit,
+        object: &Path,
+    ) -> Result<Result<UnitMutants, String>, Error> {
+        let wanted: Vec<PathBuf> = match request.files.is_empty() {
+            true => vec![self.whole(&input.path)],
+            false => request.files.iter().map(|file| self.whole(file)).collect(),
+        };
+        let is_wanted = |file: &str| wanted.contains(&self.whole(file));
+        let read = |file: &str| {
+            let bytes = std::fs::read(absolute(self.directory, file)).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let operators = &request.operators;
+        let mut found = enumerate(unit, Choice { file: &is_wanted, operators, read: &read });
+        let mut said = String::new();
+        for _ in 0..ATTEMPTS {
+            let id = UnitId::of(unit.source.text(), &found.mutants);
+            let text = schema(&unit.source, &found, &id).replacen(GNU_TYPES, "", 1);
+            match self.compile_text(&text, object)? {
+                Ok(()) => return Ok(Ok(self.unit_notes(input, unit, found, id))),
+                Err(message) => said = message,
+            }
+            if !leave_out(unit, &mut found, &said) {
+                break;
+            }
+        }
+        let first = said.lines().find(|line| line.contains("error")).unwrap_or("no message");
+        Ok(Err(format!("the compiler refuses the text with mutants: {first}")))
+    }
+
+    fn whole(&self, file: impl AsRef<Path>) -> PathBuf {
+        let path = absolute(self.directory, file);
+        path.canonicalize().unwrap_or(path)
+    }
+
+    /// Compiles a preprocessed text. The inner error has the compiler's messages.
+    fn compile_text(&self, text: &str, object: &Path) -> Result<Result<(), String>, Error> {
+        let unkept = |error: &dyn std::fmt::Display| {
+            Error::environment("mutants", format!("a text cannot be kept: {error}"))
+        };
+        let place = self.store.temporary().map_err(|error| unkept(&error))?;
+        let source = place.path().join("unit.i");
+        std::fs::write(&source, text).map_err(|error| unkept(&error))?;
+        let mut words = self.words(&source, object);
+        words.push("-w".to_owned());
+        let output = self.compiler.output(&words)?;
+        Ok(match output.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        })
+    }
+
+    fn unit_notes(
+        &self,
+        input: &Input,
+        unit: &ParsedUnit,
+        mut found: Enumeration,
+        id: UnitId,
+    ) -> UnitMutants {
+        UnitMutants {
+            id,
+            source: self.whole(&input.path),
+            directory: self.directory.to_owned(),
+            flags: unit.flags.for_parsing().map(str::to_owned).collect(),
+            text: unit.source.text().to_string(),
+            functions: found.functions(),
+            mutants: std::mem::take(&mut found.mutants),
+            left_out: found.left_out,
+        }
+    }
+}
+
+/// Leaves out the functions that the compiler's messages are about. False if there are none.
+fn leave_out(unit: &ParsedUnit, found: &mut Enumeration, messages: &str) -> bool {
+    let errors = messages.lines().filter(|line| line.contains("error:"));
+    let places = errors.filter_map(|line| {
+        let mut parts = line.split(':');
+        Some((parts.next()?.to_owned(), parts.next()?.parse::<u32>().ok()?))
+    });
+    let places: Vec<(String, u32)> = places.collect();
+    let is_refused = |function: &FunctionNotes| {
+        let first = unit.source.place(function.span.start);
+        let last = unit.source.place(function.span.end.saturating_sub(1)).line;
+        let lines = first.line..=last;
+        places.iter().any(|(file, line)| **file == *first.file && lines.contains(line))
+    };
+    found.leave_out("the compiler refuses its text with mutants", is_refused)
+}

@@ -1,0 +1,6 @@
+//! Tests of the crate.
+
+mod common;
+mod made_mutants;
+mod schemata;
+mod shown_results;
