@@ -129,6 +129,7 @@ impl ObjectiveProofs {
             encoded.system.variables.len(),
             encoded.goals.len(),
         );
+        if let Ok(path) = std::env::var("LYDIAN_DUMP") { std::fs::write(path, encoded.system.text(&pool)).ok(); }
         let begun = Instant::now();
         let parts = asked.of_system(&encoded);
         let goals: Vec<GoalId> = encoded.system.goals.ids().collect();

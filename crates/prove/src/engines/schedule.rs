@@ -18,6 +18,7 @@ use crate::engines::algebra::Products;
 use crate::engines::cells::Cells;
 use crate::engines::certificate::{Argument, Certificate};
 use crate::engines::companion::Companion;
+use crate::engines::flags::Flags;
 use crate::engines::induction::Induction;
 use crate::engines::invariants::equations::{columns, equations};
 use crate::engines::invariants::houdini::preserved;
@@ -41,6 +42,8 @@ const FIRST_LAYERS: usize = 4;
 const MINIMISATION: Duration = Duration::from_millis(200);
 /// The layers with jumps that each round adds.
 const JUMP_LAYERS: usize = 3;
+/// The factor of the time for flags in the first round: the analysis is for all goals at once.
+const FIRST_FLAGS: u32 = 8;
 /// The runs that are sampled in the first round.
 const FIRST_RUNS: usize = 24;
 
@@ -169,6 +172,9 @@ struct Session<'s> {
     accelerated: &'s OnceCell<Acceleration>,
     /// The search of it, once it has begun; none if there are no jumps.
     jumps: Option<Option<JumpSearch<'s>>>,
+    flags: Flags<'s>,
+    /// Whether the other engines have the formulas about flags.
+    has_flags: bool,
     values: Values<'s>,
     cells: Cells<'s>,
     invariants: Invariants,
@@ -199,6 +205,8 @@ impl<'s> Session<'s> {
             samples: Samples::new(queries.pool, system),
             accelerated,
             jumps: None,
+            flags: Flags::new(queries.pool, system),
+            has_flags: false,
             values: Values::new(system),
             cells: Cells::new(queries.pool, system),
             invariants: vec![Vec::new(); system.points.len()],
@@ -298,6 +306,8 @@ impl<'s> Session<'s> {
         let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
         self.unroll(&mut queries.within(share), layers);
         self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
+        let first = if round == 0 { FIRST_FLAGS } else { 1 };
+        self.flow(&mut queries.within(share.saturating_mul(8 * first)));
         if round > 0 {
             self.jump(&mut queries.within(share.saturating_mul(2)), JUMP_LAYERS * round as usize);
         }
@@ -342,6 +352,34 @@ impl<'s> Session<'s> {
         for (goal, course) in search.work(queries, (&open, layers), &mut self.samples) {
             self.note_reached(queries.pool, goal, &course, "acceleration");
         }
+    }
+
+    /// Proves goals by the flags that may be set.
+    fn flow(&mut self, queries: &mut Queries<'_>) {
+        if self.has_flags || !self.flags.are_some() || self.open().is_empty() {
+            return;
+        }
+        if !self.flags.work(queries, &self.samples) {
+            return;
+        }
+        let mut goals = self.open();
+        goals.retain(|goal| self.is_clear_of_entry(*goal));
+        let Some(excluded) = self.flags.excluded(queries, goals) else { return };
+        for goal in excluded {
+            let own = self.flags.formulas(queries.pool, &[goal]);
+            let decision = self.unreachable((1, Argument::Induction), &own);
+            self.note(goal, decision, "flags");
+        }
+        let left = self.flags.formulas(queries.pool, &self.open());
+        extend(&mut self.invariants, left);
+        self.has_flags = true;
+    }
+
+    /// Whether a goal is known not to be reached without a transition.
+    fn is_clear_of_entry(&self, goal: GoalId) -> bool {
+        let system = &self.slice.system;
+        let mut approaches = system.goals[goal].approaches.iter();
+        self.clear[goal.index()] >= 1 || approaches.all(|way| way.from != system.entry)
     }
 
     /// Finds the combinations of values of variables that have few.

@@ -35,7 +35,7 @@ const MOST_COMBINATIONS: usize = 2_000;
 const MOST_SEARCHES: usize = 40;
 
 /// The values of the watched variables; none where a variable may have any.
-type Combination = Vec<Option<u64>>;
+pub(crate) type Combination = Vec<Option<u64>>;
 
 /// A variable that is watched.
 #[derive(Clone, Copy)]
@@ -59,6 +59,8 @@ pub(crate) struct Values<'s> {
     /// Combinations whose successors are not known yet; of the entry, an empty one.
     waiting: VecDeque<(PointId, Combination)>,
     searches: usize,
+    /// Whether Boolean variables are left out.
+    only_words: bool,
     /// Whether there is nothing more to find.
     over: bool,
     evaluator: Evaluator,
@@ -82,9 +84,36 @@ impl<'s> Values<'s> {
             values: Vec::new(),
             waiting: VecDeque::new(),
             searches: 0,
+            only_words: false,
             over: false,
             evaluator: Evaluator::new(),
         }
+    }
+
+    /// The same without the Boolean variables.
+    pub(crate) fn of_words(system: &'s System) -> Self {
+        Self { only_words: true, ..Self::new(system) }
+    }
+
+    /// Whether the search is complete, or has nothing to look for.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// The symbols of the watched variables, if all combinations of their values are known.
+    pub(crate) fn symbols(&self) -> Vec<Term> {
+        let symbols: Vec<Term> = self.system.symbols().collect();
+        let watched = self.watched.iter().map(|watched| symbols[watched.at]);
+        if self.over && self.waiting.is_empty() { watched.collect() } else { Vec::new() }
+    }
+
+    /// The combinations of a point, without those of which another one has all states.
+    pub(crate) fn combinations(&self, point: PointId) -> Vec<Combination> {
+        let all = self.known[point.index()].iter();
+        let mut found: Vec<Combination> =
+            all.filter(|one| !self.is_covered(point, one)).cloned().collect();
+        found.sort_unstable();
+        found
     }
 
     /// Goes on with the search. Gives formulas that hold at the points, once it is complete.
@@ -99,6 +128,10 @@ impl<'s> Values<'s> {
         }
         if self.searches == 0 {
             self.watched = watched(queries.pool, self.system, samples);
+            if self.only_words {
+                let symbols: Vec<Term> = self.system.symbols().collect();
+                self.watched.retain(|one| queries.pool.sort(symbols[one.at]) != Sort::Bool);
+            }
             self.begin();
         }
         while let Some((point, combination)) = self.waiting.front().cloned() {
@@ -293,7 +326,7 @@ impl<'s> Values<'s> {
 }
 
 /// That terms have these values, where they are given.
-fn equal(pool: &mut TermPool, terms: &[Term], values: &[Option<u64>]) -> Term {
+pub(crate) fn equal(pool: &mut TermPool, terms: &[Term], values: &[Option<u64>]) -> Term {
     let mut all = Vec::new();
     for (term, value) in terms.iter().zip(values) {
         let Some(value) = value else { continue };
@@ -305,7 +338,7 @@ fn equal(pool: &mut TermPool, terms: &[Term], values: &[Option<u64>]) -> Term {
 }
 
 /// That terms have one of some combinations of values, which are in order.
-fn any_of(pool: &mut TermPool, terms: &[Term], combinations: &[&[Option<u64>]]) -> Term {
+pub(crate) fn any_of(pool: &mut TermPool, terms: &[Term], combinations: &[&[Option<u64>]]) -> Term {
     let Some((first, rest)) = terms.split_first() else {
         return pool.bool(!combinations.is_empty());
     };

@@ -1,0 +1,332 @@
+//! The flags that may be set at each point.
+//!
+//! A system follows sequences of labels by flags ([001] 4.3, Figure 2), of which it has hundreds. Most
+//! pairs that no run covers are out of reach for a plain reason: their flag is never set where they are
+//! asked for, as a data-flow analysis of the program would say. Here the analysis is one of the
+//! transitions. For each combination of the values of variables that have few ([`Values`]) it has the flags
+//! that may be set, each for itself: the Cartesian abstraction (Ball, Podelski and Rajamani: *Boolean and
+//! Cartesian Abstraction for Model Checking C Programs*, 2001), with states kept apart as by property
+//! simulation (Das, Lerner and Seigle: *ESP: Path-Sensitive Program Verification in Polynomial Time*, 2002).
+//!
+//! The sets begin empty. A query asks for a transition that sets a flag which is not in the set where it
+//! ends, until none does. So the sets are the least that all transitions preserve, and all goals share
+//! them.
+//!
+//! **Invariant.** Combinations that may be of one state have the same flags. So the formulas of a point say
+//! no less than the sets.
+
+use std::collections::VecDeque;
+
+use lydian_base::EntityId as _;
+use lydian_smt::{Answer, Evaluator, Sort, Term, TermPool};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::engines::invariants::Invariants;
+use crate::engines::queries::Queries;
+use crate::engines::sampling::Samples;
+use crate::engines::values::{Combination, Values, any_of, equal};
+use crate::system::{GoalId, PointId, System};
+
+/// How often it is tried to find the combinations of values before the analysis begins without.
+const TRIES: usize = 4;
+
+/// A combination of values at a point.
+struct Flow {
+    combination: Combination,
+    /// By flag: whether it may be set.
+    may: Vec<bool>,
+    /// The transitions from there with these values; none before they are needed.
+    steps: Option<Vec<FlowStep>>,
+}
+
+/// A transition from a combination of values.
+#[derive(Clone)]
+struct FlowStep {
+    to: PointId,
+    guard: Term,
+    /// The next values of the watched variables.
+    words: Vec<Term>,
+    /// The next values of the flags.
+    flags: Vec<Term>,
+}
+
+/// The analysis of one system.
+pub(crate) struct Flags<'s> {
+    system: &'s System,
+    values: Values<'s>,
+    /// The symbols of the watched variables.
+    words: Vec<Term>,
+    /// The symbols of the flags, and their positions among the variables.
+    flags: Vec<(Term, usize)>,
+    /// By point.
+    flows: Vec<Vec<Flow>>,
+    waiting: VecDeque<(usize, usize)>,
+    tries: usize,
+    has_begun: bool,
+    evaluator: Evaluator,
+}
+
+impl<'s> Flags<'s> {
+    /// An analysis that has not begun.
+    pub(crate) fn new(pool: &TermPool, system: &'s System) -> Self {
+        let symbols = system.symbols().enumerate();
+        let flags = symbols.filter(|(_, symbol)| pool.sort(*symbol) == Sort::Bool);
+        Self {
+            system,
+            values: Values::of_words(system),
+            words: Vec::new(),
+            flags: flags.map(|(at, symbol)| (symbol, at)).collect(),
+            flows: Vec::new(),
+            waiting: VecDeque::new(),
+            tries: 0,
+            has_begun: false,
+            evaluator: Evaluator::new(),
+        }
+    }
+
+    /// Whether there is a flag.
+    pub(crate) fn are_some(&self) -> bool {
+        !self.flags.is_empty()
+    }
+
+    /// Goes on with the analysis. Whether it is complete.
+    pub(crate) fn work(&mut self, queries: &mut Queries<'_>, samples: &Samples<'_>) -> bool {
+        if !self.has_begun {
+            let none = vec![Vec::new(); self.system.points.len()];
+            self.values.work(queries, samples, &none);
+            self.tries += 1;
+            if !self.values.is_over() && self.tries < TRIES {
+                return false;
+            }
+            self.begin();
+        }
+        while let Some((point, flow)) = self.waiting.front().copied() {
+            if !self.look(queries, (point, flow)) {
+                return false;
+            }
+            self.waiting.pop_front();
+        }
+        true
+    }
+
+    /// Begins with all combinations, and no flag set.
+    fn begin(&mut self) {
+        self.has_begun = true;
+        self.words = self.values.symbols();
+        let targets: FxHashSet<PointId> = self.system.transitions.iter().map(|t| t.to).collect();
+        for point in self.system.points.ids() {
+            let combinations = match (point == self.system.entry, self.words.is_empty()) {
+                (false, false) => self.values.combinations(point),
+                (is_entry, _) if is_entry || targets.contains(&point) => vec![Vec::new()],
+                _ => Vec::new(),
+            };
+            let flow = |combination| Flow {
+                combination,
+                may: vec![false; self.flags.len()],
+                steps: None,
+            };
+            self.waiting.extend((0..combinations.len()).map(|flow| (point.index(), flow)));
+            self.flows.push(combinations.into_iter().map(flow).collect());
+        }
+    }
+
+    /// The watched variables' symbols with their values, and the flags that are not set.
+    fn known(&self, pool: &mut TermPool, flow: &Flow) -> FxHashMap<Term, Term> {
+        let mut known = FxHashMap::default();
+        for (symbol, value) in self.words.iter().zip(&flow.combination) {
+            let Some(value) = value else { continue };
+            let sort = pool.sort(*symbol);
+            let constant = pool.constant(sort, &lydian_smt::Value::from_u64(sort, *value));
+            known.insert(*symbol, constant);
+        }
+        let unset = self.flags.iter().zip(&flow.may).filter(|(_, may)| !**may);
+        let no = pool.ff();
+        known.extend(unset.map(|((symbol, _), _)| (*symbol, no)));
+        known
+    }
+
+    /// The transitions from a combination that its values allow.
+    fn steps(&self, pool: &mut TermPool, (point, flow): (usize, usize)) -> Vec<FlowStep> {
+        let symbols: Vec<Term> = self.system.symbols().collect();
+        let flow = &self.flows[point][flow];
+        let set = Flow {
+            combination: flow.combination.clone(),
+            may: vec![true; self.flags.len()],
+            steps: None,
+        };
+        let mut known = self.known(pool, &set);
+        let mut steps = Vec::new();
+        for index in self.system.leaving(PointId::from_index(point)) {
+            let transition = &self.system.transitions[index];
+            let guard = pool.substituted(transition.guard, &mut known);
+            if guard == pool.ff() {
+                continue;
+            }
+            let mut next = |at: usize| pool.substituted(transition.next[at], &mut known);
+            let flags = self.flags.iter().map(|(_, at)| next(*at)).collect();
+            let of_word = |word: &Term| symbols.iter().position(|symbol| symbol == word);
+            let words = self.words.iter().filter_map(of_word).map(next).collect();
+            steps.push(FlowStep { to: transition.to, guard, words, flags });
+        }
+        steps
+    }
+
+    /// Finds the flags that transitions from a combination set. Whether the time was enough.
+    fn look(&mut self, queries: &mut Queries<'_>, (point, flow): (usize, usize)) -> bool {
+        let steps = match self.flows[point][flow].steps.take() {
+            Some(steps) => steps,
+            None => self.steps(queries.pool, (point, flow)),
+        };
+        let mut known = self.known(queries.pool, &self.flows[point][flow]);
+        let is_done = steps.iter().all(|step| {
+            let pool = &mut *queries.pool;
+            let guard = pool.substituted(step.guard, &mut known);
+            if guard == pool.ff() {
+                return true;
+            }
+            let mut now = |term: &Term| pool.substituted(*term, &mut known);
+            let flags = step.flags.iter().map(&mut now).collect();
+            let words = step.words.iter().map(&mut now).collect();
+            self.follow(queries, &FlowStep { to: step.to, guard, words, flags })
+        });
+        self.flows[point][flow].steps = Some(steps);
+        is_done
+    }
+
+    /// Adds the flags that a transition sets. Whether the time was enough.
+    fn follow(&mut self, queries: &mut Queries<'_>, step: &FlowStep) -> bool {
+        let to = step.to.index();
+        for target in 0..self.flows[to].len() {
+            let flow = &self.flows[to][target];
+            let (no, pool) = (queries.pool.ff(), &mut *queries.pool);
+            let is_open = |flag: &usize| step.flags[*flag] != no && !flow.may[*flag];
+            let mut open: Vec<usize> = (0..self.flags.len()).filter(is_open).collect();
+            let arrives = equal(pool, &step.words, &flow.combination);
+            while !open.is_empty() {
+                if queries.expired() {
+                    return false;
+                }
+                let some = queries.pool.or_all(open.iter().map(|flag| step.flags[*flag]));
+                let set = match queries.check(&[step.guard, arrives, some]) {
+                    Answer::Unsat { .. } => break,
+                    Answer::Sat(model) => {
+                        let (evaluator, pool) = (&mut self.evaluator, &*queries.pool);
+                        let holds =
+                            |flag: &&usize| evaluator.holds(pool, &model, step.flags[**flag]);
+                        let set: Vec<usize> = open.iter().filter(holds).copied().collect();
+                        if set.is_empty() { open.clone() } else { set }
+                    }
+                    Answer::Unknown(_) if queries.expired() => return false,
+                    Answer::Unknown(_) => open.clone(),
+                };
+                self.set(to, target, &set);
+                open.retain(|flag| !set.contains(flag));
+            }
+        }
+        true
+    }
+
+    /// Notes that flags may be set in a combination, and in all that may be of one state with it.
+    fn set(&mut self, point: usize, first: usize, flags: &[usize]) {
+        let mut waiting = vec![first];
+        while let Some(at) = waiting.pop() {
+            let flow = &mut self.flows[point][at];
+            let is_new = flags.iter().any(|flag| !flow.may[*flag]);
+            if !is_new {
+                continue;
+            }
+            flags.iter().for_each(|flag| flow.may[*flag] = true);
+            let own = flow.combination.clone();
+            if !self.waiting.iter().skip(1).any(|known| *known == (point, at)) {
+                self.waiting.push_back((point, at));
+            }
+            let others = self.flows[point].iter().enumerate();
+            let alike = others.filter(|(_, other)| are_compatible(&own, &other.combination));
+            waiting.extend(alike.map(|(other, _)| other));
+        }
+    }
+
+    /// The goals among some that the sets exclude from the states outside of the entry; none if there was
+    /// no time for all.
+    pub(crate) fn excluded(
+        &self,
+        queries: &mut Queries<'_>,
+        mut goals: Vec<GoalId>,
+    ) -> Option<Vec<GoalId>> {
+        let system = self.system;
+        for point in system.points.ids().filter(|point| *point != system.entry) {
+            for flow in &self.flows[point.index()] {
+                // Goals share most of their terms.
+                let mut known = self.known(queries.pool, flow);
+                goals.retain(|goal| {
+                    let approaches = system.goals[*goal].approaches.iter();
+                    approaches.filter(|approach| approach.from == point).all(|approach| {
+                        let condition = queries.pool.substituted(approach.condition, &mut known);
+                        !queries.expired() && queries.contradict(&[condition])
+                    })
+                });
+                if queries.expired() {
+                    return None;
+                }
+            }
+        }
+        Some(goals)
+    }
+
+    /// The formulas that exclude goals: those about the watched variables, and about the flags on which
+    /// the goals depend.
+    pub(crate) fn formulas(&self, pool: &mut TermPool, goals: &[GoalId]) -> Invariants {
+        let needed = self.needed(pool, goals);
+        let mut found = vec![Vec::new(); self.system.points.len()];
+        for point in self.system.points.ids().filter(|point| *point != self.system.entry) {
+            let flows = &self.flows[point.index()];
+            let all: Vec<&[Option<u64>]> =
+                flows.iter().map(|flow| flow.combination.as_slice()).collect();
+            let known = &mut found[point.index()];
+            known.push(any_of(pool, &self.words, &all));
+            for flag in &needed {
+                let set = flows.iter().filter(|flow| flow.may[*flag]);
+                let set: Vec<&[Option<u64>]> =
+                    set.map(|flow| flow.combination.as_slice()).collect();
+                if set.len() < flows.len() {
+                    let possible = any_of(pool, &self.words, &set);
+                    known.push(pool.implies(self.flags[*flag].0, possible));
+                }
+            }
+            known.retain(|formula| *formula != pool.tt());
+        }
+        found
+    }
+
+    /// The flags on which goals depend.
+    fn needed(&self, pool: &mut TermPool, goals: &[GoalId]) -> Vec<usize> {
+        let numbers: FxHashMap<Term, usize> =
+            self.flags.iter().enumerate().map(|(flag, (symbol, _))| (*symbol, flag)).collect();
+        let words: FxHashSet<Term> = self.words.iter().copied().collect();
+        let approaches = goals.iter().flat_map(|goal| &self.system.goals[*goal].approaches);
+        let mut waiting: Vec<Term> = approaches.map(|approach| approach.condition).collect();
+        let transitions = &self.system.transitions;
+        waiting.extend(transitions.iter().map(|transition| transition.guard));
+        for (at, symbol) in self.system.symbols().enumerate() {
+            if words.contains(&symbol) {
+                waiting.extend(transitions.iter().map(|transition| transition.next[at]));
+            }
+        }
+        let mut needed = vec![false; self.flags.len()];
+        while let Some(term) = waiting.pop() {
+            for symbol in pool.vars_of(term).iter() {
+                let Some(flag) = numbers.get(symbol) else { continue };
+                if !std::mem::replace(&mut needed[*flag], true) {
+                    let at = self.flags[*flag].1;
+                    waiting.extend(transitions.iter().map(|transition| transition.next[at]));
+                }
+            }
+        }
+        (0..needed.len()).filter(|flag| needed[*flag]).collect()
+    }
+}
+
+/// Whether a state may have both combinations of values.
+fn are_compatible(a: &Combination, b: &Combination) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.is_none() || b.is_none() || a == b)
+}
