@@ -43,7 +43,7 @@ mod unrolling;
 mod values;
 
 pub use certificate::{Argument, Certificate, Flaw, Parameters};
-pub use companion::Companion;
+pub use companion::{Companion, FoundRun};
 pub use recursion::contracts::{Contracts, Recursive};
 pub use recursion::{Decided, decide_recursive};
 pub use schedule::{Decision, Schedule, Verdict, decide};

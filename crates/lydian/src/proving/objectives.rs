@@ -6,6 +6,7 @@
 //! objectives at the same time. What is reached counts only if the interpreter, given the inputs of the
 //! run, covers the objective itself ([`coverage`]).
 
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ use crate::project::Project;
 use crate::project::request::{ProjectRequest, WholeProgramRequest};
 use answers::{Answered, answers};
 use asked::AskedObjectives;
-use companion::ObjectiveCompanion;
+use companion::{ObjectiveCompanion, RunJudging};
 use exploration::ObjectiveExploration;
 
 mod answers;
@@ -42,6 +43,11 @@ mod companion;
 mod coverage;
 mod exploration;
 mod monitor;
+
+/// The part of the time that is kept for the checks of arguments.
+const CHECK_PART: u32 = 10;
+/// The time that these checks may take beyond the end, so that a query comes to its own.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// A program, its objectives, and the time for the proofs.
 #[derive(Clone, Debug)]
@@ -129,13 +135,15 @@ impl ObjectiveProofs {
             encoded.system.variables.len(),
             encoded.goals.len(),
         );
-        if let Ok(path) = std::env::var("LYDIAN_DUMP") { std::fs::write(path, encoded.system.text(&pool)).ok(); }
         let begun = Instant::now();
         let parts = asked.of_system(&encoded);
         let goals: Vec<GoalId> = encoded.system.goals.ids().collect();
         let board = Arc::new(Board::new(asked.count(), alternates(request.provers, request.jobs)));
-        let companion = Arc::new(ObjectiveCompanion::new(board.clone(), &parts, goals.len()));
         let text = loaded.text();
+        let judging = RunJudging { encoded: &encoded, text, entry: loaded.entry, asked: &asked };
+        let companion = Arc::new(ObjectiveCompanion::new(board.clone(), &parts, judging));
+        let last = end;
+        let end = end - request.time / CHECK_PART;
         let explore = |workers: usize| {
             let exploration =
                 ObjectiveExploration { text, entry: loaded.entry, asked: &asked, workers };
@@ -154,9 +162,13 @@ impl ObjectiveProofs {
         };
         let mut solver = standard_chain(&chain());
         let decided = search.run(&mut pool, &mut *solver, &board, cancel);
+        let seconds: Vec<Option<f64>> =
+            (0..asked.count()).map(|objective| companion.seconds(objective, &parts)).collect();
+        drop((search, companion));
         let proving_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
-        let limits = Limits { time: Some(CHECK_TIME), end: None, ..limits };
+        let last = last + GRACE;
+        let limits = Limits { time: Some(CHECK_TIME), end: Some(last), ..limits };
         let recursive = Recursive { system: &encoded.system, calls: &encoded.calls };
         let contracts = decided.contracts.check(&mut pool, recursive, &mut *solver, &limits);
         encoded.system = decided.system;
@@ -169,16 +181,17 @@ impl ObjectiveProofs {
             limits,
             contracts: &decided.contracts,
             flaw: contracts.err(),
+            shown: RefCell::default(),
         };
         let found =
-            answers(&asked, (&parts, &board), (&decided.verdicts, request.time), &mut reader);
+            answers(&asked, (&parts, &board), (&decided.verdicts, last), &mut reader);
         let objectives = asked.entries.iter().map(|entry| {
             let Answered { answer, engine } = found[entry.objective].clone();
             loaded.proof(
                 &asked,
                 entry,
                 (answer, engine),
-                companion.seconds(entry.objective, &parts),
+                seconds[entry.objective],
             )
         });
         Ok(Self {

@@ -12,10 +12,11 @@
 //! ends, until none does. So the sets are the least that all transitions preserve, and all goals share
 //! them.
 //!
-//! **Invariant.** Combinations that may be of one state have the same flags. So the formulas of a point say
-//! no less than the sets.
+//! **Invariant.** Each state that a transition leads to from a state of some combination with its flags is
+//! one of a combination with its flags. A state may have several combinations. Then it counts for the one
+//! that says most.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use lydian_base::EntityId as _;
 use lydian_smt::{Answer, Evaluator, Sort, Term, TermPool};
@@ -196,18 +197,26 @@ impl<'s> Flags<'s> {
     /// Adds the flags that a transition sets. Whether the time was enough.
     fn follow(&mut self, queries: &mut Queries<'_>, step: &FlowStep) -> bool {
         let to = step.to.index();
-        for target in 0..self.flows[to].len() {
+        let mut query = vec![step.guard];
+        for target in self.by_detail(to) {
             let flow = &self.flows[to][target];
             let (no, pool) = (queries.pool.ff(), &mut *queries.pool);
+            let arrives = equal(pool, &step.words, &flow.combination);
+            if arrives == no {
+                continue;
+            }
             let is_open = |flag: &usize| step.flags[*flag] != no && !flow.may[*flag];
             let mut open: Vec<usize> = (0..self.flags.len()).filter(is_open).collect();
-            let arrives = equal(pool, &step.words, &flow.combination);
+            query.push(arrives);
             while !open.is_empty() {
                 if queries.expired() {
                     return false;
                 }
                 let some = queries.pool.or_all(open.iter().map(|flag| step.flags[*flag]));
-                let set = match queries.check(&[step.guard, arrives, some]) {
+                query.push(some);
+                let answer = queries.check(&query);
+                query.pop();
+                let set = match answer {
                     Answer::Unsat { .. } => break,
                     Answer::Sat(model) => {
                         let (evaluator, pool) = (&mut self.evaluator, &*queries.pool);
@@ -219,30 +228,35 @@ impl<'s> Flags<'s> {
                     Answer::Unknown(_) if queries.expired() => return false,
                     Answer::Unknown(_) => open.clone(),
                 };
-                self.set(to, target, &set);
+                self.set((to, target), &set);
                 open.retain(|flag| !set.contains(flag));
+            }
+            query.pop();
+            let pool = &mut *queries.pool;
+            query.push(pool.not(arrives));
+            if arrives == pool.tt() {
+                break;
             }
         }
         true
     }
 
-    /// Notes that flags may be set in a combination, and in all that may be of one state with it.
-    fn set(&mut self, point: usize, first: usize, flags: &[usize]) {
-        let mut waiting = vec![first];
-        while let Some(at) = waiting.pop() {
-            let flow = &mut self.flows[point][at];
-            let is_new = flags.iter().any(|flag| !flow.may[*flag]);
-            if !is_new {
-                continue;
-            }
-            flags.iter().for_each(|flag| flow.may[*flag] = true);
-            let own = flow.combination.clone();
-            if !self.waiting.iter().skip(1).any(|known| *known == (point, at)) {
-                self.waiting.push_back((point, at));
-            }
-            let others = self.flows[point].iter().enumerate();
-            let alike = others.filter(|(_, other)| are_compatible(&own, &other.combination));
-            waiting.extend(alike.map(|(other, _)| other));
+    /// The combinations of a point, those that say most first.
+    fn by_detail(&self, point: usize) -> Vec<usize> {
+        let flows = &self.flows[point];
+        let mut order: Vec<usize> = (0..flows.len()).collect();
+        let open = |flow: &Flow| flow.combination.iter().filter(|value| value.is_none()).count();
+        order.sort_by_key(|flow| open(&flows[*flow]));
+        order
+    }
+
+    /// Notes that flags may be set in a combination.
+    fn set(&mut self, (point, flow): (usize, usize), flags: &[usize]) {
+        let may = &mut self.flows[point][flow].may;
+        flags.iter().for_each(|flag| may[*flag] = true);
+        // The first is being looked at.
+        if !self.waiting.iter().skip(1).any(|known| *known == (point, flow)) {
+            self.waiting.push_back((point, flow));
         }
     }
 
@@ -273,38 +287,53 @@ impl<'s> Flags<'s> {
         Some(goals)
     }
 
-    /// The formulas that exclude goals: those about the watched variables, and about the flags on which
-    /// the goals depend.
+    /// The formulas that exclude goals: the combinations, each without the flags that are not set, of those
+    /// on which the goals depend.
     pub(crate) fn formulas(&self, pool: &mut TermPool, goals: &[GoalId]) -> Invariants {
-        let needed = self.needed(pool, goals);
-        let mut found = vec![Vec::new(); self.system.points.len()];
-        for point in self.system.points.ids().filter(|point| *point != self.system.entry) {
-            let flows = &self.flows[point.index()];
-            let all: Vec<&[Option<u64>]> =
-                flows.iter().map(|flow| flow.combination.as_slice()).collect();
-            let known = &mut found[point.index()];
-            known.push(any_of(pool, &self.words, &all));
-            for flag in &needed {
-                let set = flows.iter().filter(|flow| flow.may[*flag]);
-                let set: Vec<&[Option<u64>]> =
-                    set.map(|flow| flow.combination.as_slice()).collect();
-                if set.len() < flows.len() {
-                    let possible = any_of(pool, &self.words, &set);
-                    known.push(pool.implies(self.flags[*flag].0, possible));
-                }
-            }
-            known.retain(|formula| *formula != pool.tt());
+        let approaches = goals.iter().flat_map(|goal| &self.system.goals[*goal].approaches);
+        let needed = self.needed(pool, approaches.map(|approach| approach.condition).collect());
+        self.formulas_about(pool, &needed)
+    }
+
+    /// The formulas about each of the flags on which goals depend.
+    pub(crate) fn single_formulas(&self, pool: &mut TermPool, goals: &[GoalId]) -> Vec<Invariants> {
+        let approaches = goals.iter().flat_map(|goal| &self.system.goals[*goal].approaches);
+        let all = self.needed(pool, approaches.map(|approach| approach.condition).collect());
+        let mut found = Vec::new();
+        for flag in all {
+            let needed = self.needed(pool, vec![self.flags[flag].0]);
+            found.push(self.formulas_about(pool, &needed));
         }
         found
     }
 
-    /// The flags on which goals depend.
-    fn needed(&self, pool: &mut TermPool, goals: &[GoalId]) -> Vec<usize> {
+    fn formulas_about(&self, pool: &mut TermPool, flags: &[usize]) -> Invariants {
+        let mut found = vec![Vec::new(); self.system.points.len()];
+        for point in self.system.points.ids().filter(|point| *point != self.system.entry) {
+            let mut alike: BTreeMap<Vec<usize>, Vec<&[Option<u64>]>> = BTreeMap::new();
+            for flow in &self.flows[point.index()] {
+                let unset = flags.iter().copied().filter(|flag| !flow.may[*flag]).collect();
+                alike.entry(unset).or_default().push(&flow.combination);
+            }
+            let mut cases = Vec::new();
+            for (unset, combinations) in alike {
+                let mut all = vec![any_of(pool, &self.words, &combinations)];
+                all.extend(unset.into_iter().map(|flag| pool.not(self.flags[flag].0)));
+                cases.push(pool.and_all(all));
+            }
+            let formula = pool.or_all(cases);
+            if formula != pool.tt() {
+                found[point.index()].push(formula);
+            }
+        }
+        found
+    }
+
+    /// The flags on which terms depend, and the transitions.
+    fn needed(&self, pool: &mut TermPool, mut waiting: Vec<Term>) -> Vec<usize> {
         let numbers: FxHashMap<Term, usize> =
             self.flags.iter().enumerate().map(|(flag, (symbol, _))| (*symbol, flag)).collect();
         let words: FxHashSet<Term> = self.words.iter().copied().collect();
-        let approaches = goals.iter().flat_map(|goal| &self.system.goals[*goal].approaches);
-        let mut waiting: Vec<Term> = approaches.map(|approach| approach.condition).collect();
         let transitions = &self.system.transitions;
         waiting.extend(transitions.iter().map(|transition| transition.guard));
         for (at, symbol) in self.system.symbols().enumerate() {
@@ -324,9 +353,4 @@ impl<'s> Flags<'s> {
         }
         (0..needed.len()).filter(|flag| needed[*flag]).collect()
     }
-}
-
-/// Whether a state may have both combinations of values.
-fn are_compatible(a: &Combination, b: &Combination) -> bool {
-    a.iter().zip(b).all(|(a, b)| a.is_none() || b.is_none() || a == b)
 }

@@ -54,7 +54,7 @@ pub fn decide_recursive(
     recursive: Recursive<'_>,
     goals: &[GoalId],
     solver: &mut dyn Solver,
-    schedule: &Schedule,
+    schedule: &Schedule<'_>,
 ) -> Decided {
     if recursive.calls.is_empty() {
         let (contracts, system) = (Contracts::none(recursive.system), recursive.system.clone());
@@ -103,7 +103,7 @@ fn whole_trace(
 
 struct Work<'s, 'c> {
     recursive: Recursive<'s>,
-    schedule: &'c Schedule,
+    schedule: &'c Schedule<'c>,
     walks: Walks<'s>,
     contracts: Contracts,
     verdicts: Vec<Option<Verdict>>,

@@ -17,7 +17,7 @@ use crate::engines::acceleration::search::JumpSearch;
 use crate::engines::algebra::Products;
 use crate::engines::cells::Cells;
 use crate::engines::certificate::{Argument, Certificate};
-use crate::engines::companion::Companion;
+use crate::engines::companion::{Companion, FoundRun};
 use crate::engines::flags::Flags;
 use crate::engines::induction::Induction;
 use crate::engines::invariants::equations::{columns, equations};
@@ -44,12 +44,14 @@ const MINIMISATION: Duration = Duration::from_millis(200);
 const JUMP_LAYERS: usize = 3;
 /// The factor of the time for flags in the first round: the analysis is for all goals at once.
 const FIRST_FLAGS: u32 = 8;
+/// The runs to a goal that do not count after which no others are looked for.
+const MOST_REFUSED: usize = 6;
 /// The runs that are sampled in the first round.
 const FIRST_RUNS: usize = 24;
 
 /// The time for the engines.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub struct Schedule<'c> {
     /// The time of each engine in the first round.
     pub first: Duration,
     /// The factor from one round to the next.
@@ -61,10 +63,10 @@ pub struct Schedule {
     /// The limits of the whole. Its end and its interrupt are obeyed by all engines.
     pub limits: Limits,
     /// Another party that decides goals at the same time.
-    pub companion: Option<Arc<dyn Companion>>,
+    pub companion: Option<Arc<dyn Companion + 'c>>,
 }
 
-impl Default for Schedule {
+impl Default for Schedule<'_> {
     /// Rounds of 10 milliseconds and three times more each, up to seven seconds for each engine.
     fn default() -> Self {
         Self {
@@ -130,7 +132,7 @@ pub fn decide(
     system: &System,
     goals: &[GoalId],
     solver: &mut dyn Solver,
-    schedule: &Schedule,
+    schedule: &Schedule<'_>,
 ) -> Vec<Verdict> {
     if system.transitions.iter().any(|transition| transition.to == system.entry) {
         let why = "a transition leads to the entry";
@@ -184,7 +186,9 @@ struct Session<'s> {
     refinement: Refinement<'s>,
     /// Whether the slice has products of variables.
     multiplies: bool,
-    companion: Option<Arc<dyn Companion>>,
+    companion: Option<Arc<dyn Companion + 's>>,
+    /// By goal: the runs to it that do not count.
+    refused: Vec<usize>,
 }
 
 impl<'s> Session<'s> {
@@ -214,6 +218,7 @@ impl<'s> Session<'s> {
             refinement: Refinement::new(queries.pool, system),
             multiplies: multiplies(queries.pool, system),
             companion: None,
+            refused: vec![0; goals.len()],
         }
     }
 
@@ -283,6 +288,13 @@ impl<'s> Session<'s> {
         let course = self.slice.course_of_whole(pool, course, goal);
         let whole = self.goals[goal.index()];
         let trace = course.and_then(|course| course.replayed(pool, self.whole, whole));
+        if let (Some(trace), Some(companion)) = (&trace, &self.companion) {
+            let refused = &mut self.refused[goal.index()];
+            *refused += usize::from(!companion.take_run(pool, FoundRun { goal: whole, trace, engine }));
+            if (1..MOST_REFUSED).contains(refused) {
+                return;
+            }
+        }
         let decision = match trace {
             Some(trace) => Decision::Reached(trace),
             None => Decision::Unknown(format!("internal error: the run of {engine} is none")),
@@ -363,23 +375,27 @@ impl<'s> Session<'s> {
             return;
         }
         let mut goals = self.open();
-        goals.retain(|goal| self.is_clear_of_entry(*goal));
+        goals.retain(|goal| self.is_clear_of_entry(queries, *goal));
+        if queries.expired() {
+            return;
+        }
         let Some(excluded) = self.flags.excluded(queries, goals) else { return };
         for goal in excluded {
             let own = self.flags.formulas(queries.pool, &[goal]);
             let decision = self.unreachable((1, Argument::Induction), &own);
             self.note(goal, decision, "flags");
         }
-        let left = self.flags.formulas(queries.pool, &self.open());
-        extend(&mut self.invariants, left);
+        let left = self.flags.single_formulas(queries.pool, &self.open());
+        left.into_iter().for_each(|own| extend(&mut self.invariants, own));
         self.has_flags = true;
     }
 
-    /// Whether a goal is known not to be reached without a transition.
-    fn is_clear_of_entry(&self, goal: GoalId) -> bool {
+    /// Whether a goal is not reached without a transition.
+    fn is_clear_of_entry(&self, queries: &mut Queries<'_>, goal: GoalId) -> bool {
         let system = &self.slice.system;
-        let mut approaches = system.goals[goal].approaches.iter();
-        self.clear[goal.index()] >= 1 || approaches.all(|way| way.from != system.entry)
+        let approaches = system.goals[goal].approaches.iter();
+        let mut first = approaches.filter(|way| way.from == system.entry);
+        self.clear[goal.index()] >= 1 || first.all(|way| queries.contradict(&[way.condition]))
     }
 
     /// Finds the combinations of values of variables that have few.
@@ -430,7 +446,11 @@ impl<'s> Session<'s> {
     /// Asks for the goals that runs reach from a layer.
     fn ask_layer(&mut self, queries: &mut Queries<'_>, depth: usize) {
         let mut open = self.open();
-        open.retain(|goal| self.clear[goal.index()] == depth);
+        // Where runs do not count, longer ones are looked for.
+        let is_refused = |goal: usize| self.refused[goal] > 0 && self.clear[goal] < depth;
+        open.retain(|goal| {
+            self.clear[goal.index()] == depth || is_refused(goal.index())
+        });
         loop {
             let mut ways = Vec::new();
             for goal in &open {
@@ -441,7 +461,7 @@ impl<'s> Session<'s> {
             query.push(any);
             match queries.check(&query) {
                 Answer::Unsat { .. } => {
-                    open.iter().for_each(|goal| self.clear[goal.index()] = depth + 1);
+                    open.iter().for_each(|goal| self.note_clear(*goal, depth));
                     return;
                 }
                 Answer::Sat(model) => {
@@ -456,6 +476,12 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// Notes that a goal is not reached from a layer.
+    fn note_clear(&mut self, goal: GoalId, depth: usize) {
+        let clear = &mut self.clear[goal.index()];
+        *clear += usize::from(*clear == depth);
+    }
+
     /// Asks for each goal alone.
     fn ask_each(&mut self, queries: &mut Queries<'_>, depth: usize, ways: &[(GoalId, Term)]) {
         if ways.len() < 2 {
@@ -465,7 +491,7 @@ impl<'s> Session<'s> {
             let mut query = self.unrolling.assumed().to_vec();
             query.push(way.1);
             match queries.check(&query) {
-                Answer::Unsat { .. } => self.clear[way.0.index()] = depth + 1,
+                Answer::Unsat { .. } => self.note_clear(way.0, depth),
                 Answer::Sat(model) => {
                     self.meet(queries.pool, depth, &[*way], &model);
                 }

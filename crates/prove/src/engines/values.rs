@@ -27,6 +27,8 @@ use crate::system::{PointId, System};
 const MOST_FOUND: usize = 16;
 /// The most values at a point of one that is only set to constants.
 const MOST_SET: usize = 128;
+/// The constants of which a variable is set to some if it is watched for flags though it may have any value.
+const MANY_CONSTANTS: usize = 3;
 /// The most variables that are watched.
 const MOST_WATCHED: usize = 24;
 /// The most combinations of all points in the first search. Later ones may find more.
@@ -107,11 +109,9 @@ impl<'s> Values<'s> {
         if self.over && self.waiting.is_empty() { watched.collect() } else { Vec::new() }
     }
 
-    /// The combinations of a point, without those of which another one has all states.
+    /// The combinations of a point, in order.
     pub(crate) fn combinations(&self, point: PointId) -> Vec<Combination> {
-        let all = self.known[point.index()].iter();
-        let mut found: Vec<Combination> =
-            all.filter(|one| !self.is_covered(point, one)).cloned().collect();
+        let mut found: Vec<Combination> = self.known[point.index()].iter().cloned().collect();
         found.sort_unstable();
         found
     }
@@ -130,7 +130,10 @@ impl<'s> Values<'s> {
             self.watched = watched(queries.pool, self.system, samples);
             if self.only_words {
                 let symbols: Vec<Term> = self.system.symbols().collect();
-                self.watched.retain(|one| queries.pool.sort(symbols[one.at]) != Sort::Bool);
+                self.watched.retain(|one| {
+                    let is_told = !one.is_loose || is_set_to_many(queries.pool, self.system, one.at);
+                    queries.pool.sort(symbols[one.at]) != Sort::Bool && is_told
+                });
             }
             self.begin();
         }
@@ -258,8 +261,9 @@ impl<'s> Values<'s> {
         let mut alike: Vec<Combination> =
             self.known[to.index()].iter().filter(agrees).cloned().collect();
         alike.sort_unstable();
+        let told = self.told(queries.pool, next);
         for values in &alike {
-            let same = equal(queries.pool, next, values);
+            let same = same(queries.pool, (next, &told), values);
             query.push(queries.pool.not(same));
         }
         loop {
@@ -275,7 +279,7 @@ impl<'s> Values<'s> {
             for (at, term) in next.iter().enumerate() {
                 values.push(self.value(queries.pool, &model, at, *term));
             }
-            let same = equal(queries.pool, next, &values);
+            let same = same(queries.pool, (next, &told), &values);
             query.push(queries.pool.not(same));
             if !self.known[to.index()].insert(values.clone()) {
                 // The model is wrong.
@@ -287,13 +291,25 @@ impl<'s> Values<'s> {
         }
     }
 
+    /// By watched variable: whether something is said of it where it is set to a term. Without Boolean
+    /// variables a combination that says less of a variable is kept apart from those that say more.
+    fn told(&self, pool: &mut TermPool, next: &[Term]) -> Vec<Option<Term>> {
+        let mut told = Vec::new();
+        for (watched, term) in self.watched.iter().zip(next) {
+            let is_apart = self.only_words && watched.is_loose;
+            told.push(is_apart.then(|| is_told(pool, *term, &mut FxHashMap::default())));
+        }
+        told
+    }
+
     /// The value of a watched variable's term in a model, unless nothing is to be said of it.
     fn value(&mut self, pool: &TermPool, model: &Model, at: usize, term: Term) -> Option<u64> {
         let mut leaf = term;
         while let Node::Ite(condition, yes, no) = pool.node(leaf) {
             leaf = if self.evaluator.holds(pool, model, condition) { yes } else { no };
         }
-        let is_said = !self.watched[at].is_loose || pool.is_const(leaf).is_some();
+        // Rewrites make other terms of choices between constants.
+        let is_said = !self.watched[at].is_loose || pool.var_name(leaf).is_none();
         is_said.then(|| self.evaluator.eval_u64(pool, model, leaf))
     }
 
@@ -335,6 +351,43 @@ pub(crate) fn equal(pool: &mut TermPool, terms: &[Term], values: &[Option<u64>])
         all.push(pool.eq(*term, constant));
     }
     pool.and_all(all)
+}
+
+/// That terms have these values; of others nothing is said there, if it is known when something is.
+fn same(
+    pool: &mut TermPool,
+    (terms, told): (&[Term], &[Option<Term>]),
+    values: &[Option<u64>],
+) -> Term {
+    let mut all = vec![equal(pool, terms, values)];
+    for (told, value) in told.iter().zip(values) {
+        let Some(told) = *told else { continue };
+        all.push(if value.is_some() { told } else { pool.not(told) });
+    }
+    pool.and_all(all)
+}
+
+/// Whether a choice of choices is a term of which something is said: no symbol.
+fn is_told(pool: &mut TermPool, term: Term, known: &mut FxHashMap<Term, Term>) -> Term {
+    if let Some(told) = known.get(&term) {
+        return *told;
+    }
+    let told = match pool.node(term) {
+        Node::Ite(condition, yes, no) => {
+            let (yes, no) = (is_told(pool, yes, known), is_told(pool, no, known));
+            pool.ite(condition, yes, no)
+        }
+        _ => pool.bool(pool.var_name(term).is_none()),
+    };
+    known.insert(term, told);
+    told
+}
+
+/// Whether transitions set a variable to many constants, as they do the state of a state machine.
+fn is_set_to_many(pool: &TermPool, system: &System, at: usize) -> bool {
+    let ends = system.transitions.iter().flat_map(|transition| leaves(pool, transition.next[at]));
+    let constants: FxHashSet<Term> = ends.filter(|leaf| pool.is_const(*leaf).is_some()).collect();
+    constants.len() >= MANY_CONSTANTS
 }
 
 /// That terms have one of some combinations of values, which are in order.
