@@ -183,16 +183,10 @@ impl ObjectiveProofs {
             flaw: contracts.err(),
             shown: RefCell::default(),
         };
-        let found =
-            answers(&asked, (&parts, &board), (&decided.verdicts, last), &mut reader);
+        let found = answers(&asked, (&parts, &board), (&decided.verdicts, last), &mut reader);
         let objectives = asked.entries.iter().map(|entry| {
             let Answered { answer, engine } = found[entry.objective].clone();
-            loaded.proof(
-                &asked,
-                entry,
-                (answer, engine),
-                seconds[entry.objective],
-            )
+            loaded.proof(&asked, entry, (answer, engine), seconds[entry.objective])
         });
         Ok(Self {
             objectives: objectives.collect(),

@@ -121,11 +121,8 @@ impl<'s> Flags<'s> {
                 (is_entry, _) if is_entry || targets.contains(&point) => vec![Vec::new()],
                 _ => Vec::new(),
             };
-            let flow = |combination| Flow {
-                combination,
-                may: vec![false; self.flags.len()],
-                steps: None,
-            };
+            let flow =
+                |combination| Flow { combination, may: vec![false; self.flags.len()], steps: None };
             self.waiting.extend((0..combinations.len()).map(|flow| (point.index(), flow)));
             self.flows.push(combinations.into_iter().map(flow).collect());
         }
@@ -352,5 +349,104 @@ impl<'s> Flags<'s> {
             }
         }
         (0..needed.len()).filter(|flag| needed[*flag]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use lydian_smt::Limits;
+
+    use super::*;
+    use crate::engines::certificate::{Argument, Certificate, Parameters};
+    use crate::engines::testing::search::Reachable;
+    use crate::engines::testing::{Fixture, Reluctant, random_slice, sliced, solver, system};
+
+    /// The goals that a complete analysis excludes, with the formulas about all goals.
+    fn found(
+        fixture: &mut Fixture,
+        solver: &mut dyn lydian_smt::Solver,
+    ) -> (Vec<GoalId>, Invariants) {
+        let goals = fixture.goals();
+        let Fixture { pool, system } = fixture;
+        let limits = Limits::none();
+        let mut queries = Queries::new(pool, solver, &limits, Duration::from_secs(9));
+        let mut samples = Samples::new(queries.pool, system);
+        samples.run(&queries, 5, &[]);
+        let mut flags = Flags::new(queries.pool, system);
+        while !flags.work(&mut queries, &samples) {}
+        let excluded = flags.excluded(&mut queries, goals.clone()).expect("there is time");
+        (excluded, flags.formulas(queries.pool, &goals))
+    }
+
+    /// Asserts that runs are as an analysis says, and that its formulas are an argument for that.
+    fn assert_right(
+        fixture: &mut Fixture,
+        reached: &Reachable,
+        (excluded, formulas): &(Vec<GoalId>, Invariants),
+    ) -> usize {
+        reached.assert_hold(fixture, formulas);
+        let Fixture { pool, system } = fixture;
+        let certificate = Certificate {
+            depth: 1,
+            argument: Argument::Induction,
+            invariants: formulas.clone(),
+            parameters: Parameters::default(),
+        };
+        let (mut solver, limits, mut proved) = (solver(), Limits::none(), 0);
+        for goal in excluded {
+            let first = reached.goals.get(goal);
+            assert!(first.is_none_or(|first| *first == 0), "{}", system.text(pool));
+            if first.is_none() {
+                let checked = certificate.check(pool, system, *goal, &mut solver, &limits);
+                assert!(checked.is_ok(), "{checked:?}\n{}", system.text(pool));
+                proved += 1;
+            }
+        }
+        proved
+    }
+
+    #[test]
+    fn goals_of_random_systems_that_are_excluded_are_not_reached_and_the_formulas_show_it() {
+        let mut proved = 0;
+        for seed in 8000..8300 {
+            let (mut fixture, reached) = random_slice(seed);
+            let result = found(&mut fixture, &mut solver());
+            proved += assert_right(&mut fixture, &reached, &result);
+        }
+        assert!(proved > 60, "{proved}");
+    }
+
+    #[test]
+    fn flags_count_as_set_where_a_solver_has_no_answer() {
+        for seed in 8300..8400 {
+            let (mut fixture, reached) = random_slice(seed);
+            let result = found(&mut fixture, &mut Reluctant::new(seed));
+            reached.assert_hold(&fixture, &result.1);
+            for goal in &result.0 {
+                assert!(reached.goals.get(goal).is_none_or(|first| *first == 0), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_machine_that_begins_anywhere_has_flags_by_its_states() {
+        let text = "vars s
+            flags f
+            inputs a
+            p0 -> p1: s := a, f := false
+            p1 -> p1 if s == 1: s := 2, f := true
+            p1 -> p1 if s == 2: s := 3
+            p1 -> p1 if s == 3: s := 4, f := false
+            p1 -> !two if s == 2 && f
+            p1 -> !four if s == 4 && f
+            p1 -> !one if s == 1 && f";
+        let (mut fixture, reached) = sliced(system(4, text));
+        let result = found(&mut fixture, &mut solver());
+        let names: Vec<&str> =
+            result.0.iter().map(|goal| fixture.system.goals[*goal].name.as_str()).collect();
+        assert_eq!(names, ["four", "one"]);
+        assert_eq!(assert_right(&mut fixture, &reached, &result), 2);
     }
 }

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use lydian_smt::{Solver, TermPool};
 
+use crate::engines::companion::FoundRun;
 use crate::engines::queries::Queries;
 use crate::engines::recursion::candidates::{Forms, candidates};
 use crate::engines::recursion::contracts::{Contracts, Recursive};
@@ -134,6 +135,11 @@ impl Work<'_, '_> {
             let course = self.walks.run_to(*goal).filter(|_| verdict.is_none());
             let trace = course.and_then(|run| whole_trace(pool, self.recursive, run, *goal));
             if let Some(trace) = trace {
+                let run = FoundRun { goal: *goal, trace: &trace, engine: "sampling" };
+                let companion = self.schedule.companion.as_ref();
+                if companion.is_some_and(|companion| !companion.take_run(pool, run)) {
+                    continue;
+                }
                 let decision = Decision::Reached(trace);
                 *verdict = Some(Verdict { goal: *goal, decision, engine: "sampling" });
             }

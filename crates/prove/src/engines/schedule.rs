@@ -285,12 +285,17 @@ impl<'s> Session<'s> {
         course: &Course,
         engine: &'static str,
     ) {
+        // A run to another goal may have covered this one.
+        if self.is_elsewhere(goal) {
+            return;
+        }
         let course = self.slice.course_of_whole(pool, course, goal);
         let whole = self.goals[goal.index()];
         let trace = course.and_then(|course| course.replayed(pool, self.whole, whole));
         if let (Some(trace), Some(companion)) = (&trace, &self.companion) {
             let refused = &mut self.refused[goal.index()];
-            *refused += usize::from(!companion.take_run(pool, FoundRun { goal: whole, trace, engine }));
+            *refused +=
+                usize::from(!companion.take_run(pool, FoundRun { goal: whole, trace, engine }));
             if (1..MOST_REFUSED).contains(refused) {
                 return;
             }
@@ -344,6 +349,9 @@ impl<'s> Session<'s> {
             return;
         }
         for (goal, course) in self.samples.run(queries, runs, &open) {
+            if queries.expired() {
+                return;
+            }
             self.note_reached(queries.pool, goal, &course, "sampling");
         }
     }
@@ -448,9 +456,7 @@ impl<'s> Session<'s> {
         let mut open = self.open();
         // Where runs do not count, longer ones are looked for.
         let is_refused = |goal: usize| self.refused[goal] > 0 && self.clear[goal] < depth;
-        open.retain(|goal| {
-            self.clear[goal.index()] == depth || is_refused(goal.index())
-        });
+        open.retain(|goal| self.clear[goal.index()] == depth || is_refused(goal.index()));
         loop {
             let mut ways = Vec::new();
             for goal in &open {
@@ -512,6 +518,10 @@ impl<'s> Session<'s> {
         let mut met = Vec::new();
         for (goal, reached) in ways {
             if !evaluator.holds(pool, model, *reached) {
+                continue;
+            }
+            if self.is_elsewhere(*goal) {
+                met.push(*goal);
                 continue;
             }
             if let Some(course) = self.unrolling.course(pool, model, depth, *goal) {
@@ -578,6 +588,9 @@ impl<'s> Session<'s> {
             return;
         }
         for goal in self.open() {
+            if queries.expired() {
+                return;
+            }
             let excluded = self.cells.exclude(queries, goal, &self.invariants);
             if self.clear[goal.index()] >= 1 && excluded {
                 let all = self.cells.with(&self.invariants);

@@ -131,7 +131,8 @@ impl<'s> Values<'s> {
             if self.only_words {
                 let symbols: Vec<Term> = self.system.symbols().collect();
                 self.watched.retain(|one| {
-                    let is_told = !one.is_loose || is_set_to_many(queries.pool, self.system, one.at);
+                    let is_told =
+                        !one.is_loose || is_set_to_many(queries.pool, self.system, one.at);
                     queries.pool.sort(symbols[one.at]) != Sort::Bool && is_told
                 });
             }

@@ -20,8 +20,9 @@ use super::super::board::{Board, Finding};
 use super::asked::{AskedObjectives, Conjunctions};
 use super::coverage::CoverageJudge;
 
-/// The steps in which a run that an engine found gets to its goal.
-const FEW_STEPS: u64 = 1 << 17;
+/// The steps in which a run that an engine found gets to its goal, but for few, which are followed at the
+/// end.
+const FEW_STEPS: u64 = 1 << 15;
 
 /// What runs of the engines are followed with.
 #[derive(Clone, Copy)]
