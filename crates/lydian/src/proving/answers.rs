@@ -130,6 +130,10 @@ impl AnswerReader<'_> {
                 "`{function}` uses a construct that is not supported, and may lead there"
             ));
         }
+        if self.limits.expired() {
+            let why = "an argument was found, and there was no time to confirm it";
+            return ErrorAnswer::Unknown(why.to_owned());
+        }
         let contracts = self.flaw.clone().map_or(Ok(()), Err);
         let checked = contracts
             .and_then(|()| certificate.check(self.pool, system, goal, self.solver, &self.limits));
@@ -147,7 +151,7 @@ impl AnswerReader<'_> {
         &mut self,
         all: &[(GoalId, &Certificate)],
     ) -> Option<Vec<(GoalId, ErrorAnswer)>> {
-        if self.text.left_out.is_some() || self.flaw.is_some() {
+        if self.text.left_out.is_some() || self.flaw.is_some() || self.limits.expired() {
             return None;
         }
         let mut together = (*all.first()?.1).clone();

@@ -153,7 +153,7 @@ impl Work<'_, '_> {
         time: Duration,
         round: u32,
     ) {
-        if self.verdicts.iter().all(Option::is_some) {
+        if self.verdicts.iter().all(Option::is_some) || self.schedule.limits.expired() {
             return;
         }
         let mut queries = Queries::new(pool, solver, &self.schedule.limits, self.schedule.query);
@@ -178,6 +178,9 @@ impl Work<'_, '_> {
         (goals, solver): (&[GoalId], &mut dyn Solver),
         (share, round): (Duration, u32),
     ) {
+        if self.schedule.limits.expired() {
+            return;
+        }
         let system = self.contracts.close(pool, self.recursive);
         let open: Vec<usize> = (0..goals.len()).filter(|at| self.verdicts[*at].is_none()).collect();
         let asked: Vec<GoalId> = open.iter().map(|at| goals[*at]).collect();

@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::engines::invariants::Invariants;
 use crate::engines::queries::Queries;
 use crate::engines::sampling::Samples;
-use crate::system::{PointId, System};
+use crate::system::{PointId, System, Transition};
 
 /// The most values at a point of a variable that may be set to others than constants.
 const MOST_FOUND: usize = 16;
@@ -129,12 +129,7 @@ impl<'s> Values<'s> {
         if self.searches == 0 {
             self.watched = watched(queries.pool, self.system, samples);
             if self.only_words {
-                let symbols: Vec<Term> = self.system.symbols().collect();
-                self.watched.retain(|one| {
-                    let is_told =
-                        !one.is_loose || is_set_to_many(queries.pool, self.system, one.at);
-                    queries.pool.sort(symbols[one.at]) != Sort::Bool && is_told
-                });
+                self.keep_words(queries.pool);
             }
             self.begin();
         }
@@ -156,6 +151,19 @@ impl<'s> Values<'s> {
         }
         self.over = true;
         (!self.watched.is_empty()).then(|| self.formulas(queries.pool))
+    }
+
+    /// Leaves out Boolean variables, and those that some states of a point have from a constant and others
+    /// have not, unless transitions set them to many constants, as they do the state of a state machine.
+    fn keep_words(&mut self, pool: &TermPool) {
+        let system = self.system;
+        let symbols: Vec<Term> = system.symbols().collect();
+        self.watched.retain(|one| pool.sort(symbols[one.at]) != Sort::Bool);
+        let mixed = mixed(pool, system, &self.watched);
+        self.watched.retain(|one| {
+            let is_clear = !one.is_loose || !mixed.contains(&one.at);
+            is_clear || is_set_to_many(pool, system, one.at)
+        });
     }
 
     fn begin(&mut self) {
@@ -382,6 +390,41 @@ fn is_told(pool: &mut TermPool, term: Term, known: &mut FxHashMap<Term, Term>) -
     };
     known.insert(term, told);
     told
+}
+
+/// The watched variables that at some point may have a value of which something is said and one of which
+/// nothing is.
+fn mixed(pool: &TermPool, system: &System, watched: &[Watched]) -> FxHashSet<usize> {
+    let symbols: Vec<Term> = system.symbols().collect();
+    let numbers: FxHashMap<Term, usize> =
+        watched.iter().enumerate().map(|(number, one)| (symbols[one.at], number)).collect();
+    let ends = |transition: &Transition| -> Vec<Vec<Term>> {
+        watched.iter().map(|one| leaves(pool, transition.next[one.at])).collect()
+    };
+    let ends: Vec<Vec<Vec<Term>>> = system.transitions.iter().map(ends).collect();
+    // By point and variable: whether there are values of which something is said, and whether there are others.
+    let mut found = vec![vec![[false; 2]; watched.len()]; system.points.len()];
+    let mut is_changed = true;
+    while std::mem::take(&mut is_changed) {
+        for (transition, ends) in system.transitions.iter().zip(&ends) {
+            let (from, to) = (transition.from.index(), transition.to.index());
+            for (number, leaves) in ends.iter().enumerate() {
+                let mut now = found[to][number];
+                for leaf in leaves {
+                    let [told, other] = match numbers.get(leaf) {
+                        Some(own) => found[from][*own],
+                        None if pool.var_name(*leaf).is_some() => [false, true],
+                        None => [true, false],
+                    };
+                    now = [now[0] || told, now[1] || other];
+                }
+                is_changed |= now != found[to][number];
+                found[to][number] = now;
+            }
+        }
+    }
+    let of_points = found.iter().flat_map(|of_point| of_point.iter().zip(watched));
+    of_points.filter(|(is, _)| **is == [true; 2]).map(|(_, one)| one.at).collect()
 }
 
 /// Whether transitions set a variable to many constants, as they do the state of a state machine.
