@@ -142,8 +142,7 @@ impl ObjectiveProofs {
         let text = loaded.text();
         let judging = RunJudging { encoded: &encoded, text, entry: loaded.entry, asked: &asked };
         let companion = Arc::new(ObjectiveCompanion::new(board.clone(), &parts, judging));
-        let last = end;
-        let end = end - request.time / CHECK_PART;
+        let (end, last) = (end - request.time / CHECK_PART, end + GRACE);
         let explore = |workers: usize| {
             let exploration =
                 ObjectiveExploration { text, entry: loaded.entry, asked: &asked, workers };
@@ -167,7 +166,6 @@ impl ObjectiveProofs {
         drop((search, companion));
         let proving_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
-        let last = last + GRACE;
         let limits = Limits { time: Some(CHECK_TIME), end: Some(last), ..limits };
         let recursive = Recursive { system: &encoded.system, calls: &encoded.calls };
         let contracts = decided.contracts.check(&mut pool, recursive, &mut *solver, &limits);

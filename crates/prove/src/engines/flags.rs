@@ -28,7 +28,8 @@ use crate::engines::sampling::Samples;
 use crate::engines::values::{Combination, Values, any_of, equal};
 use crate::system::{GoalId, PointId, System};
 
-/// How often it is tried to find the combinations of values before the analysis begins without.
+/// How often it is tried to find the combinations of values, with time left, before the analysis begins
+/// without.
 const TRIES: usize = 4;
 
 /// A combination of values at a point.
@@ -95,7 +96,8 @@ impl<'s> Flags<'s> {
         if !self.has_begun {
             let none = vec![Vec::new(); self.system.points.len()];
             self.values.work(queries, samples, &none);
-            self.tries += 1;
+            // Where there was no time, the next round has more.
+            self.tries += usize::from(!queries.expired());
             if !self.values.is_over() && self.tries < TRIES {
                 return false;
             }

@@ -42,8 +42,12 @@ const FIRST_LAYERS: usize = 4;
 const MINIMISATION: Duration = Duration::from_millis(200);
 /// The layers with jumps that each round adds.
 const JUMP_LAYERS: usize = 3;
-/// The factor of the time for flags in the first round: the analysis is for all goals at once.
+/// The factor of the time for flags in the first round.
 const FIRST_FLAGS: u32 = 8;
+/// The part of the time that is left for flags in the first round where there are many goals.
+const FLAGS_PART: u32 = 10;
+/// So many goals are many.
+const MANY_GOALS: usize = 64;
 /// The runs to a goal that do not count after which no others are looked for.
 const MOST_REFUSED: usize = 6;
 /// The runs that are sampled in the first round.
@@ -323,8 +327,8 @@ impl<'s> Session<'s> {
         let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
         self.unroll(&mut queries.within(share), layers);
         self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
-        let first = if round == 0 { FIRST_FLAGS } else { 1 };
-        self.flow(&mut queries.within(share.saturating_mul(8 * first)));
+        let time = self.time_of_flags(queries, share, round);
+        self.flow(&mut queries.within(time));
         if round > 0 {
             self.jump(&mut queries.within(share.saturating_mul(2)), JUMP_LAYERS * round as usize);
         }
@@ -371,6 +375,17 @@ impl<'s> Session<'s> {
         let Some(search) = search else { return };
         for (goal, course) in search.work(queries, (&open, layers), &mut self.samples) {
             self.note_reached(queries.pool, goal, &course, "acceleration");
+        }
+    }
+
+    /// The time for flags. In the first round it is longer, and a part of all that is left where there are
+    /// many goals, since the analysis is for all of them at once.
+    fn time_of_flags(&self, queries: &Queries<'_>, share: Duration, round: u32) -> Duration {
+        let first = if round == 0 { FIRST_FLAGS } else { 1 };
+        let time = share.saturating_mul(8 * first);
+        match queries.left().filter(|_| round == 0 && self.goals.len() >= MANY_GOALS) {
+            Some(left) => time.max(left / FLAGS_PART),
+            None => time,
         }
     }
 
