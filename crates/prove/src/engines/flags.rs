@@ -272,10 +272,13 @@ impl<'s> Flags<'s> {
                 // Goals share most of their terms.
                 let mut known = self.known(queries.pool, flow);
                 goals.retain(|goal| {
+                    if queries.expired() {
+                        return false;
+                    }
                     let approaches = system.goals[*goal].approaches.iter();
                     approaches.filter(|approach| approach.from == point).all(|approach| {
                         let condition = queries.pool.substituted(approach.condition, &mut known);
-                        !queries.expired() && queries.contradict(&[condition])
+                        queries.contradict(&[condition])
                     })
                 });
                 if queries.expired() {
