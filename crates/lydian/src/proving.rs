@@ -8,6 +8,7 @@
 //! The exploration of `lydian-symex` works on the same goals at the same time ([`exploration`]), and
 //! decides those at which all paths come to an end. The two share the time ([`board`]).
 
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -162,6 +163,7 @@ impl Proofs {
         };
         let mut solver = standard_chain(&chain());
         let decided = search.run(&mut pool, &mut *solver, &board, cancel);
+        drop(search);
         let limits = Limits { time: Some(CHECK_TIME), ..interruptible };
         let recursive = Recursive { system: &encoded.system, calls: &encoded.calls };
         let contracts = decided.contracts.check(&mut pool, recursive, &mut *solver, &limits);
@@ -176,6 +178,7 @@ impl Proofs {
             limits,
             contracts: &decided.contracts,
             flaw: contracts.err(),
+            shown: RefCell::default(),
         };
         let mut errors = Vec::new();
         let (mut proofs, mut explored) = (Vec::new(), Vec::new());

@@ -10,6 +10,7 @@
 //! - `sampling` follows single runs with chosen values, and collects states.
 //! - `acceleration` follows many turns of a loop at once.
 //! - `invariants` guesses formulas from these states, and keeps those that every transition preserves.
+//! - `flags` finds the flags of sequences that may be set at each point, for all goals at once.
 //! - `values` finds the combinations of values of variables that have few.
 //! - `cells` finds formulas about all elements of arrays.
 //! - `induction` proves goals by these formulas and by the transitions before the goal.
@@ -24,6 +25,7 @@ mod algebra;
 mod cells;
 mod certificate;
 mod companion;
+mod flags;
 mod induction;
 mod invariants;
 mod minimisation;
@@ -41,7 +43,7 @@ mod unrolling;
 mod values;
 
 pub use certificate::{Argument, Certificate, Flaw, Parameters};
-pub use companion::Companion;
+pub use companion::{Companion, FoundRun};
 pub use recursion::contracts::{Contracts, Recursive};
 pub use recursion::{Decided, decide_recursive};
 pub use schedule::{Decision, Schedule, Verdict, decide};

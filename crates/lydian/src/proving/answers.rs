@@ -1,12 +1,16 @@
 //! Answers in the terms of the program: what the engines found, confirmed by parties of their own.
 
+use std::cell::RefCell;
+
 use lydian_base::{Place, SourceMap, Span};
 use lydian_ir::test::{ExternalResult, Image, Test};
-use lydian_ir::{FuncId, LocalId, Program, StmtId};
+use lydian_ir::{CTypes, FuncId, LocalId, Program, StmtId};
 use lydian_prove::encode::{Encoded, GoalMeaning, InputRead};
 use lydian_prove::engines::{self, Certificate, Contracts, Decision, Flaw, Trace, Verdict};
+use lydian_prove::readable;
 use lydian_prove::system::GoalId;
 use lydian_smt::{Evaluator, Limits, Model, Solver, Term, TermPool};
+use rustc_hash::FxHashMap;
 
 use super::board::Finding;
 use super::confirmation::{confirm, location};
@@ -49,6 +53,8 @@ pub(super) struct AnswerReader<'a> {
     pub(super) contracts: &'a Contracts,
     /// Why they were not confirmed, if so.
     pub(super) flaw: Option<Flaw>,
+    /// Formulas as text: arguments share many.
+    pub(super) shown: RefCell<FxHashMap<Term, String>>,
 }
 
 impl AnswerReader<'_> {
@@ -124,6 +130,10 @@ impl AnswerReader<'_> {
                 "`{function}` uses a construct that is not supported, and may lead there"
             ));
         }
+        if self.limits.expired() {
+            let why = "an argument was found, and there was no time to confirm it";
+            return ErrorAnswer::Unknown(why.to_owned());
+        }
         let contracts = self.flaw.clone().map_or(Ok(()), Err);
         let checked = contracts
             .and_then(|()| certificate.check(self.pool, system, goal, self.solver, &self.limits));
@@ -141,7 +151,7 @@ impl AnswerReader<'_> {
         &mut self,
         all: &[(GoalId, &Certificate)],
     ) -> Option<Vec<(GoalId, ErrorAnswer)>> {
-        if self.text.left_out.is_some() || self.flaw.is_some() {
+        if self.text.left_out.is_some() || self.flaw.is_some() || self.limits.expired() {
             return None;
         }
         let mut together = (*all.first()?.1).clone();
@@ -174,7 +184,12 @@ impl AnswerReader<'_> {
     }
 
     fn invariants(&self, of_points: &[Vec<Term>]) -> Vec<PointInvariants> {
-        PointInvariants::of(self.pool, self.encoded, of_points, self.text.texts)
+        let pool = &*self.pool;
+        let mut shown = self.shown.borrow_mut();
+        let mut show = |formula| {
+            shown.entry(formula).or_insert_with(|| readable::formula(pool, formula)).clone()
+        };
+        PointInvariants::shown_by(&mut show, self.encoded, of_points, self.text.texts)
     }
 
     /// The inputs of a run, if the interpreter gets to the call with them.
@@ -192,9 +207,24 @@ impl AnswerReader<'_> {
 
     /// The values that the run's calls of input functions give, in order.
     pub(super) fn inputs(&mut self, verdict: &Verdict, trace: &Trace) -> Vec<InputValue> {
+        let (encoded, types) = (self.encoded, &self.text.program.types);
+        RunReader { encoded, types, pool: self.pool }.inputs(verdict.goal, trace)
+    }
+}
+
+/// Reads runs of the engines in the terms of the program.
+pub(super) struct RunReader<'r> {
+    pub(super) encoded: &'r Encoded,
+    pub(super) types: &'r CTypes,
+    pub(super) pool: &'r TermPool,
+}
+
+impl RunReader<'_> {
+    /// The values that a run's calls of input functions give, in order.
+    pub(super) fn inputs(&self, goal: GoalId, trace: &Trace) -> Vec<InputValue> {
         let mut found = Vec::new();
         for step in &trace.steps {
-            let reads = self.encoded.inputs_of_step(verdict.goal, step.choice);
+            let reads = self.encoded.inputs_of_step(goal, step.choice);
             let mut evaluator = Evaluator::new();
             for read in reads {
                 let value = self.value(read, &step.values, &mut evaluator);
@@ -219,10 +249,9 @@ impl AnswerReader<'_> {
     ) -> Option<InputValue> {
         evaluator.holds(self.pool, values, read.condition).then_some(())?;
         let bits = evaluator.eval(self.pool, values, read.symbol).to_wide()?.low_u128();
-        let types = &self.text.program.types;
         let (size, ty) = match read.part {
             Some(_) => (1, None),
-            None => (types.size(read.ty)?, Some(spelled(types, read.ty))),
+            None => (self.types.size(read.ty)?, Some(spelled(self.types, read.ty))),
         };
         let bytes = bits.to_le_bytes().get(..size as usize)?.to_vec();
         Some(InputValue { function: read.function.clone(), ty, bytes })

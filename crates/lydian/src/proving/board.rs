@@ -17,6 +17,8 @@ use super::verdicts::InputValue;
 
 /// The shares of a round of the engines, each as long as the time that the round begins with.
 const SHARES: u32 = 16;
+/// The most turns without a finding after which turns get shorter.
+const MOST_IDLE: u32 = 2;
 /// How long a party that waits sleeps before it looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -66,6 +68,8 @@ pub(super) struct Board<K = GoalId> {
     certifies: bool,
     found: Mutex<BTreeMap<K, (Finding, Duration)>>,
     turn: Mutex<Turn>,
+    /// The turns of the exploration one after another in which it decided nothing.
+    idle: Mutex<u32>,
     turned: Condvar,
     /// Stops the engines.
     engines: CancelToken,
@@ -82,6 +86,7 @@ impl<K: Copy + Ord> Board<K> {
             certifies: false,
             found: Mutex::default(),
             turn: Mutex::new(if alternates { Turn::Engines } else { Turn::Both }),
+            idle: Mutex::default(),
             turned: Condvar::new(),
             engines: CancelToken::new(),
             exploration: CancelToken::new(),
@@ -143,17 +148,27 @@ impl<K: Copy + Ord> Board<K> {
         found.get(&goal).is_some_and(|(found, _)| found.relieves_engines(self.certifies))
     }
 
+    /// The number of goals that are decided.
+    fn decided(&self) -> usize {
+        self.found().values().filter(|(finding, _)| finding.decides()).count()
+    }
+
     /// Lets the exploration work before a round of the engines, if both have one thread together.
     pub(super) fn give_turn(&self, share: Duration) {
         let mut turn = self.turn();
         if *turn == Turn::Both {
             return;
         }
-        *turn = Turn::Exploration(Instant::now() + share.saturating_mul(SHARES));
+        let before = self.decided();
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        // A party that finds nothing gets less time: a half, then a quarter.
+        let shares = SHARES >> *idle;
+        *turn = Turn::Exploration(Instant::now() + share.saturating_mul(shares));
         self.turned.notify_all();
         while matches!(*turn, Turn::Exploration(_)) && !self.engines.is_cancelled() {
             turn = self.wait(turn);
         }
+        *idle = if self.decided() == before { MOST_IDLE.min(*idle + 1) } else { 0 };
     }
 
     /// Lets the exploration wait where it is the turn of the engines.

@@ -37,13 +37,23 @@ impl PointInvariants {
         of_points: &[Vec<Term>],
         texts: &SourceMap,
     ) -> Vec<Self> {
+        Self::shown_by(&mut |one| readable::formula(pool, one), encoded, of_points, texts)
+    }
+
+    /// The same with formulas that something else shows.
+    pub(crate) fn shown_by(
+        show: &mut dyn FnMut(Term) -> String,
+        encoded: &Encoded,
+        of_points: &[Vec<Term>],
+        texts: &SourceMap,
+    ) -> Vec<Self> {
         let points = encoded.system.points.values().zip(of_points);
         let known = points.filter(|(_, formulas)| !formulas.is_empty());
         known
             .map(|(point, formulas)| Self {
                 function: point.name.split(':').next().unwrap_or_default().to_owned(),
                 place: (!point.span.is_none()).then(|| texts.place(point.span.start)),
-                formulas: formulas.iter().map(|one| readable::formula(pool, *one)).collect(),
+                formulas: formulas.iter().map(|one| show(*one)).collect(),
             })
             .collect()
     }

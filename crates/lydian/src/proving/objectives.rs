@@ -6,6 +6,7 @@
 //! objectives at the same time. What is reached counts only if the interpreter, given the inputs of the
 //! run, covers the objective itself ([`coverage`]).
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ use crate::project::Project;
 use crate::project::request::{ProjectRequest, WholeProgramRequest};
 use answers::{Answered, answers};
 use asked::AskedObjectives;
-use companion::ObjectiveCompanion;
+use companion::{ObjectiveCompanion, RunJudging};
 use exploration::ObjectiveExploration;
 use recorded::{LedgerContext, LedgerFindings};
 
@@ -47,6 +48,11 @@ mod coverage;
 mod exploration;
 mod monitor;
 mod recorded;
+
+/// The part of the time that is kept for the checks of arguments.
+const CHECK_PART: u32 = 10;
+/// The time that these checks may take beyond the end, so that a query comes to its own.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// A program, its objectives, and the time for the proofs.
 #[derive(Clone, Debug)]
@@ -148,8 +154,10 @@ impl ObjectiveProofs {
         let goals: Vec<GoalId> = encoded.system.goals.ids().collect();
         let board = Board::new(asked.count(), alternates(request.provers, request.jobs));
         let board = Arc::new(board.certifying(request.certify));
-        let companion = Arc::new(ObjectiveCompanion::new(board.clone(), &parts, goals.len()));
         let text = loaded.text();
+        let judging = RunJudging { encoded: &encoded, text, entry: loaded.entry, asked: &asked };
+        let companion = Arc::new(ObjectiveCompanion::new(board.clone(), &parts, judging));
+        let (end, last) = (end - request.time / CHECK_PART, end + GRACE);
         let explore = |workers: usize| {
             let exploration =
                 ObjectiveExploration { text, entry: loaded.entry, asked: &asked, workers };
@@ -168,9 +176,12 @@ impl ObjectiveProofs {
         };
         let mut solver = standard_chain(&chain());
         let decided = search.run(&mut pool, &mut *solver, &board, cancel);
+        let seconds: Vec<Option<f64>> =
+            (0..asked.count()).map(|objective| companion.seconds(objective, &parts)).collect();
+        drop((search, companion));
         let proving_seconds = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
-        let limits = Limits { time: Some(CHECK_TIME), end: None, ..limits };
+        let limits = Limits { time: Some(CHECK_TIME), end: Some(last), ..limits };
         let recursive = Recursive { system: &encoded.system, calls: &encoded.calls };
         let contracts = decided.contracts.check(&mut pool, recursive, &mut *solver, &limits);
         encoded.system = decided.system;
@@ -183,17 +194,12 @@ impl ObjectiveProofs {
             limits,
             contracts: &decided.contracts,
             flaw: contracts.err(),
+            shown: RefCell::default(),
         };
-        let found =
-            answers(&asked, (&parts, &board), (&decided.verdicts, request.time), &mut reader);
+        let found = answers(&asked, (&parts, &board), (&decided.verdicts, last), &mut reader);
         let objectives = asked.entries.iter().map(|entry| {
             let Answered { answer, engine, .. } = found[entry.objective].clone();
-            loaded.proof(
-                &asked,
-                entry,
-                (answer, engine),
-                companion.seconds(entry.objective, &parts),
-            )
+            loaded.proof(&asked, entry, (answer, engine), seconds[entry.objective])
         });
         let objectives = objectives.collect();
         let checking_seconds = begun.elapsed().as_secs_f64();

@@ -87,7 +87,7 @@ pub(super) struct Search<'a> {
     pub(super) jobs: Option<NonZeroUsize>,
     pub(super) end: Instant,
     /// The findings of the exploration as the engines see them.
-    pub(super) companion: Arc<dyn Companion>,
+    pub(super) companion: Arc<dyn Companion + 'a>,
     /// Explores with so many workers.
     pub(super) explore: &'a (dyn Fn(usize) + Sync),
 }

@@ -147,7 +147,7 @@ impl<'a> Inlined<'a> {
             recursive: BTreeSet::new(),
             summaries: BTreeMap::new(),
         };
-        if is_whole && request.goals.objectives().is_empty() {
+        if is_whole {
             inliner.recursive = recursive_functions(program, &roots);
             inliner.recursive.retain(|function| !opaque.contains(function));
         }

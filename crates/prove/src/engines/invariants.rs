@@ -99,8 +99,11 @@ impl<'s> Consecution<'s> {
     ) -> Vec<Term> {
         let mut queries = queries.at_most(SINGLE);
         let all = formulas.iter().copied();
-        all.filter(|formula| self.violate(&mut queries, index, premises, &[*formula]).is_unsat())
-            .collect()
+        all.filter(|formula| {
+            let is_late = queries.expired();
+            !is_late && self.violate(&mut queries, index, premises, &[*formula]).is_unsat()
+        })
+        .collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lydian_smt::{Answer, Evaluator, Limits, Model, Solver, Term, TermPool};
 
@@ -50,6 +50,11 @@ impl<'a> Queries<'a> {
     /// Whether the time is over, or the run was told to stop.
     pub(crate) fn expired(&self) -> bool {
         self.limits.expired()
+    }
+
+    /// The time that is left, if there is an end.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.limits.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
     /// Whether all assumptions hold in some model.

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use lydian_smt::{Solver, TermPool};
 
+use crate::engines::companion::FoundRun;
 use crate::engines::queries::Queries;
 use crate::engines::recursion::candidates::{Forms, candidates};
 use crate::engines::recursion::contracts::{Contracts, Recursive};
@@ -54,7 +55,7 @@ pub fn decide_recursive(
     recursive: Recursive<'_>,
     goals: &[GoalId],
     solver: &mut dyn Solver,
-    schedule: &Schedule,
+    schedule: &Schedule<'_>,
 ) -> Decided {
     if recursive.calls.is_empty() {
         let (contracts, system) = (Contracts::none(recursive.system), recursive.system.clone());
@@ -103,7 +104,7 @@ fn whole_trace(
 
 struct Work<'s, 'c> {
     recursive: Recursive<'s>,
-    schedule: &'c Schedule,
+    schedule: &'c Schedule<'c>,
     walks: Walks<'s>,
     contracts: Contracts,
     verdicts: Vec<Option<Verdict>>,
@@ -134,6 +135,11 @@ impl Work<'_, '_> {
             let course = self.walks.run_to(*goal).filter(|_| verdict.is_none());
             let trace = course.and_then(|run| whole_trace(pool, self.recursive, run, *goal));
             if let Some(trace) = trace {
+                let run = FoundRun { goal: *goal, trace: &trace, engine: "sampling" };
+                let companion = self.schedule.companion.as_ref();
+                if companion.is_some_and(|companion| !companion.take_run(pool, run)) {
+                    continue;
+                }
                 let decision = Decision::Reached(trace);
                 *verdict = Some(Verdict { goal: *goal, decision, engine: "sampling" });
             }
@@ -147,7 +153,7 @@ impl Work<'_, '_> {
         time: Duration,
         round: u32,
     ) {
-        if self.verdicts.iter().all(Option::is_some) {
+        if self.verdicts.iter().all(Option::is_some) || self.schedule.limits.expired() {
             return;
         }
         let mut queries = Queries::new(pool, solver, &self.schedule.limits, self.schedule.query);
@@ -172,6 +178,9 @@ impl Work<'_, '_> {
         (goals, solver): (&[GoalId], &mut dyn Solver),
         (share, round): (Duration, u32),
     ) {
+        if self.schedule.limits.expired() {
+            return;
+        }
         let system = self.contracts.close(pool, self.recursive);
         let open: Vec<usize> = (0..goals.len()).filter(|at| self.verdicts[*at].is_none()).collect();
         let asked: Vec<GoalId> = open.iter().map(|at| goals[*at]).collect();

@@ -17,7 +17,8 @@ use crate::engines::acceleration::search::JumpSearch;
 use crate::engines::algebra::Products;
 use crate::engines::cells::Cells;
 use crate::engines::certificate::{Argument, Certificate};
-use crate::engines::companion::Companion;
+use crate::engines::companion::{Companion, FoundRun};
+use crate::engines::flags::Flags;
 use crate::engines::induction::Induction;
 use crate::engines::invariants::equations::{columns, equations};
 use crate::engines::invariants::houdini::preserved;
@@ -41,12 +42,20 @@ const FIRST_LAYERS: usize = 4;
 const MINIMISATION: Duration = Duration::from_millis(200);
 /// The layers with jumps that each round adds.
 const JUMP_LAYERS: usize = 3;
+/// The factor of the time for flags in the first round.
+const FIRST_FLAGS: u32 = 8;
+/// The part of the time that is left for flags in the first round where there are many goals.
+const FLAGS_PART: u32 = 10;
+/// So many goals are many.
+const MANY_GOALS: usize = 64;
+/// The runs to a goal that do not count after which no others are looked for.
+const MOST_REFUSED: usize = 6;
 /// The runs that are sampled in the first round.
 const FIRST_RUNS: usize = 24;
 
 /// The time for the engines.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub struct Schedule<'c> {
     /// The time of each engine in the first round.
     pub first: Duration,
     /// The factor from one round to the next.
@@ -58,10 +67,10 @@ pub struct Schedule {
     /// The limits of the whole. Its end and its interrupt are obeyed by all engines.
     pub limits: Limits,
     /// Another party that decides goals at the same time.
-    pub companion: Option<Arc<dyn Companion>>,
+    pub companion: Option<Arc<dyn Companion + 'c>>,
 }
 
-impl Default for Schedule {
+impl Default for Schedule<'_> {
     /// Rounds of 10 milliseconds and three times more each, up to seven seconds for each engine.
     fn default() -> Self {
         Self {
@@ -127,7 +136,7 @@ pub fn decide(
     system: &System,
     goals: &[GoalId],
     solver: &mut dyn Solver,
-    schedule: &Schedule,
+    schedule: &Schedule<'_>,
 ) -> Vec<Verdict> {
     if system.transitions.iter().any(|transition| transition.to == system.entry) {
         let why = "a transition leads to the entry";
@@ -169,6 +178,9 @@ struct Session<'s> {
     accelerated: &'s OnceCell<Acceleration>,
     /// The search of it, once it has begun; none if there are no jumps.
     jumps: Option<Option<JumpSearch<'s>>>,
+    flags: Flags<'s>,
+    /// Whether the other engines have the formulas about flags.
+    has_flags: bool,
     values: Values<'s>,
     cells: Cells<'s>,
     invariants: Invariants,
@@ -178,7 +190,9 @@ struct Session<'s> {
     refinement: Refinement<'s>,
     /// Whether the slice has products of variables.
     multiplies: bool,
-    companion: Option<Arc<dyn Companion>>,
+    companion: Option<Arc<dyn Companion + 's>>,
+    /// By goal: the runs to it that do not count.
+    refused: Vec<usize>,
 }
 
 impl<'s> Session<'s> {
@@ -199,6 +213,8 @@ impl<'s> Session<'s> {
             samples: Samples::new(queries.pool, system),
             accelerated,
             jumps: None,
+            flags: Flags::new(queries.pool, system),
+            has_flags: false,
             values: Values::new(system),
             cells: Cells::new(queries.pool, system),
             invariants: vec![Vec::new(); system.points.len()],
@@ -206,6 +222,7 @@ impl<'s> Session<'s> {
             refinement: Refinement::new(queries.pool, system),
             multiplies: multiplies(queries.pool, system),
             companion: None,
+            refused: vec![0; goals.len()],
         }
     }
 
@@ -272,9 +289,21 @@ impl<'s> Session<'s> {
         course: &Course,
         engine: &'static str,
     ) {
+        // A run to another goal may have covered this one.
+        if self.is_elsewhere(goal) {
+            return;
+        }
         let course = self.slice.course_of_whole(pool, course, goal);
         let whole = self.goals[goal.index()];
         let trace = course.and_then(|course| course.replayed(pool, self.whole, whole));
+        if let (Some(trace), Some(companion)) = (&trace, &self.companion) {
+            let refused = &mut self.refused[goal.index()];
+            *refused +=
+                usize::from(!companion.take_run(pool, FoundRun { goal: whole, trace, engine }));
+            if (1..MOST_REFUSED).contains(refused) {
+                return;
+            }
+        }
         let decision = match trace {
             Some(trace) => Decision::Reached(trace),
             None => Decision::Unknown(format!("internal error: the run of {engine} is none")),
@@ -298,6 +327,8 @@ impl<'s> Session<'s> {
         let layers = if round == 0 { FIRST_LAYERS } else { usize::MAX };
         self.unroll(&mut queries.within(share), layers);
         self.sample(&mut queries.within(share), FIRST_RUNS * (round as usize + 1));
+        let time = self.time_of_flags(queries, share, round);
+        self.flow(&mut queries.within(time));
         if round > 0 {
             self.jump(&mut queries.within(share.saturating_mul(2)), JUMP_LAYERS * round as usize);
         }
@@ -322,6 +353,9 @@ impl<'s> Session<'s> {
             return;
         }
         for (goal, course) in self.samples.run(queries, runs, &open) {
+            if queries.expired() {
+                return;
+            }
             self.note_reached(queries.pool, goal, &course, "sampling");
         }
     }
@@ -342,6 +376,49 @@ impl<'s> Session<'s> {
         for (goal, course) in search.work(queries, (&open, layers), &mut self.samples) {
             self.note_reached(queries.pool, goal, &course, "acceleration");
         }
+    }
+
+    /// The time for flags. In the first round it is longer, and a part of all that is left where there are
+    /// many goals, since the analysis is for all of them at once.
+    fn time_of_flags(&self, queries: &Queries<'_>, share: Duration, round: u32) -> Duration {
+        let first = if round == 0 { FIRST_FLAGS } else { 1 };
+        let time = share.saturating_mul(8 * first);
+        match queries.left().filter(|_| round == 0 && self.goals.len() >= MANY_GOALS) {
+            Some(left) => time.max(left / FLAGS_PART),
+            None => time,
+        }
+    }
+
+    /// Proves goals by the flags that may be set.
+    fn flow(&mut self, queries: &mut Queries<'_>) {
+        if self.has_flags || !self.flags.are_some() || self.open().is_empty() {
+            return;
+        }
+        if !self.flags.work(queries, &self.samples) {
+            return;
+        }
+        let mut goals = self.open();
+        goals.retain(|goal| self.is_clear_of_entry(queries, *goal));
+        if queries.expired() {
+            return;
+        }
+        let Some(excluded) = self.flags.excluded(queries, goals) else { return };
+        for goal in excluded {
+            let own = self.flags.formulas(queries.pool, &[goal]);
+            let decision = self.unreachable((1, Argument::Induction), &own);
+            self.note(goal, decision, "flags");
+        }
+        let left = self.flags.single_formulas(queries.pool, &self.open());
+        left.into_iter().for_each(|own| extend(&mut self.invariants, own));
+        self.has_flags = true;
+    }
+
+    /// Whether a goal is not reached without a transition.
+    fn is_clear_of_entry(&self, queries: &mut Queries<'_>, goal: GoalId) -> bool {
+        let system = &self.slice.system;
+        let approaches = system.goals[goal].approaches.iter();
+        let mut first = approaches.filter(|way| way.from == system.entry);
+        self.clear[goal.index()] >= 1 || first.all(|way| queries.contradict(&[way.condition]))
     }
 
     /// Finds the combinations of values of variables that have few.
@@ -392,7 +469,9 @@ impl<'s> Session<'s> {
     /// Asks for the goals that runs reach from a layer.
     fn ask_layer(&mut self, queries: &mut Queries<'_>, depth: usize) {
         let mut open = self.open();
-        open.retain(|goal| self.clear[goal.index()] == depth);
+        // Where runs do not count, longer ones are looked for.
+        let is_refused = |goal: usize| self.refused[goal] > 0 && self.clear[goal] < depth;
+        open.retain(|goal| self.clear[goal.index()] == depth || is_refused(goal.index()));
         loop {
             let mut ways = Vec::new();
             for goal in &open {
@@ -403,7 +482,7 @@ impl<'s> Session<'s> {
             query.push(any);
             match queries.check(&query) {
                 Answer::Unsat { .. } => {
-                    open.iter().for_each(|goal| self.clear[goal.index()] = depth + 1);
+                    open.iter().for_each(|goal| self.note_clear(*goal, depth));
                     return;
                 }
                 Answer::Sat(model) => {
@@ -418,6 +497,12 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// Notes that a goal is not reached from a layer.
+    fn note_clear(&mut self, goal: GoalId, depth: usize) {
+        let clear = &mut self.clear[goal.index()];
+        *clear += usize::from(*clear == depth);
+    }
+
     /// Asks for each goal alone.
     fn ask_each(&mut self, queries: &mut Queries<'_>, depth: usize, ways: &[(GoalId, Term)]) {
         if ways.len() < 2 {
@@ -427,7 +512,7 @@ impl<'s> Session<'s> {
             let mut query = self.unrolling.assumed().to_vec();
             query.push(way.1);
             match queries.check(&query) {
-                Answer::Unsat { .. } => self.clear[way.0.index()] = depth + 1,
+                Answer::Unsat { .. } => self.note_clear(way.0, depth),
                 Answer::Sat(model) => {
                     self.meet(queries.pool, depth, &[*way], &model);
                 }
@@ -448,6 +533,10 @@ impl<'s> Session<'s> {
         let mut met = Vec::new();
         for (goal, reached) in ways {
             if !evaluator.holds(pool, model, *reached) {
+                continue;
+            }
+            if self.is_elsewhere(*goal) {
+                met.push(*goal);
                 continue;
             }
             if let Some(course) = self.unrolling.course(pool, model, depth, *goal) {
@@ -514,6 +603,9 @@ impl<'s> Session<'s> {
             return;
         }
         for goal in self.open() {
+            if queries.expired() {
+                return;
+            }
             let excluded = self.cells.exclude(queries, goal, &self.invariants);
             if self.clear[goal.index()] >= 1 && excluded {
                 let all = self.cells.with(&self.invariants);

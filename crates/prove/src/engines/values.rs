@@ -21,12 +21,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::engines::invariants::Invariants;
 use crate::engines::queries::Queries;
 use crate::engines::sampling::Samples;
-use crate::system::{PointId, System};
+use crate::system::{PointId, System, Transition};
 
 /// The most values at a point of a variable that may be set to others than constants.
 const MOST_FOUND: usize = 16;
 /// The most values at a point of one that is only set to constants.
 const MOST_SET: usize = 128;
+/// The constants of which a variable is set to some if it is watched for flags though it may have any value.
+const MANY_CONSTANTS: usize = 3;
 /// The most variables that are watched.
 const MOST_WATCHED: usize = 24;
 /// The most combinations of all points in the first search. Later ones may find more.
@@ -35,7 +37,7 @@ const MOST_COMBINATIONS: usize = 2_000;
 const MOST_SEARCHES: usize = 40;
 
 /// The values of the watched variables; none where a variable may have any.
-type Combination = Vec<Option<u64>>;
+pub(crate) type Combination = Vec<Option<u64>>;
 
 /// A variable that is watched.
 #[derive(Clone, Copy)]
@@ -59,6 +61,8 @@ pub(crate) struct Values<'s> {
     /// Combinations whose successors are not known yet; of the entry, an empty one.
     waiting: VecDeque<(PointId, Combination)>,
     searches: usize,
+    /// Whether Boolean variables are left out.
+    only_words: bool,
     /// Whether there is nothing more to find.
     over: bool,
     evaluator: Evaluator,
@@ -82,9 +86,34 @@ impl<'s> Values<'s> {
             values: Vec::new(),
             waiting: VecDeque::new(),
             searches: 0,
+            only_words: false,
             over: false,
             evaluator: Evaluator::new(),
         }
+    }
+
+    /// The same without the Boolean variables.
+    pub(crate) fn of_words(system: &'s System) -> Self {
+        Self { only_words: true, ..Self::new(system) }
+    }
+
+    /// Whether the search is complete, or has nothing to look for.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// The symbols of the watched variables, if all combinations of their values are known.
+    pub(crate) fn symbols(&self) -> Vec<Term> {
+        let symbols: Vec<Term> = self.system.symbols().collect();
+        let watched = self.watched.iter().map(|watched| symbols[watched.at]);
+        if self.over && self.waiting.is_empty() { watched.collect() } else { Vec::new() }
+    }
+
+    /// The combinations of a point, in order.
+    pub(crate) fn combinations(&self, point: PointId) -> Vec<Combination> {
+        let mut found: Vec<Combination> = self.known[point.index()].iter().cloned().collect();
+        found.sort_unstable();
+        found
     }
 
     /// Goes on with the search. Gives formulas that hold at the points, once it is complete.
@@ -99,6 +128,9 @@ impl<'s> Values<'s> {
         }
         if self.searches == 0 {
             self.watched = watched(queries.pool, self.system, samples);
+            if self.only_words {
+                self.keep_words(queries.pool);
+            }
             self.begin();
         }
         while let Some((point, combination)) = self.waiting.front().cloned() {
@@ -119,6 +151,19 @@ impl<'s> Values<'s> {
         }
         self.over = true;
         (!self.watched.is_empty()).then(|| self.formulas(queries.pool))
+    }
+
+    /// Leaves out Boolean variables, and those that some states of a point have from a constant and others
+    /// have not, unless transitions set them to many constants, as they do the state of a state machine.
+    fn keep_words(&mut self, pool: &TermPool) {
+        let system = self.system;
+        let symbols: Vec<Term> = system.symbols().collect();
+        self.watched.retain(|one| pool.sort(symbols[one.at]) != Sort::Bool);
+        let mixed = mixed(pool, system, &self.watched);
+        self.watched.retain(|one| {
+            let is_clear = !one.is_loose || !mixed.contains(&one.at);
+            is_clear || is_set_to_many(pool, system, one.at)
+        });
     }
 
     fn begin(&mut self) {
@@ -225,8 +270,9 @@ impl<'s> Values<'s> {
         let mut alike: Vec<Combination> =
             self.known[to.index()].iter().filter(agrees).cloned().collect();
         alike.sort_unstable();
+        let told = self.told(queries.pool, next);
         for values in &alike {
-            let same = equal(queries.pool, next, values);
+            let same = same(queries.pool, (next, &told), values);
             query.push(queries.pool.not(same));
         }
         loop {
@@ -242,7 +288,7 @@ impl<'s> Values<'s> {
             for (at, term) in next.iter().enumerate() {
                 values.push(self.value(queries.pool, &model, at, *term));
             }
-            let same = equal(queries.pool, next, &values);
+            let same = same(queries.pool, (next, &told), &values);
             query.push(queries.pool.not(same));
             if !self.known[to.index()].insert(values.clone()) {
                 // The model is wrong.
@@ -254,13 +300,25 @@ impl<'s> Values<'s> {
         }
     }
 
+    /// By watched variable: whether something is said of it where it is set to a term. Without Boolean
+    /// variables a combination that says less of a variable is kept apart from those that say more.
+    fn told(&self, pool: &mut TermPool, next: &[Term]) -> Vec<Option<Term>> {
+        let mut told = Vec::new();
+        for (watched, term) in self.watched.iter().zip(next) {
+            let is_apart = self.only_words && watched.is_loose;
+            told.push(is_apart.then(|| is_told(pool, *term, &mut FxHashMap::default())));
+        }
+        told
+    }
+
     /// The value of a watched variable's term in a model, unless nothing is to be said of it.
     fn value(&mut self, pool: &TermPool, model: &Model, at: usize, term: Term) -> Option<u64> {
         let mut leaf = term;
         while let Node::Ite(condition, yes, no) = pool.node(leaf) {
             leaf = if self.evaluator.holds(pool, model, condition) { yes } else { no };
         }
-        let is_said = !self.watched[at].is_loose || pool.is_const(leaf).is_some();
+        // Rewrites make other terms of choices between constants.
+        let is_said = !self.watched[at].is_loose || pool.var_name(leaf).is_none();
         is_said.then(|| self.evaluator.eval_u64(pool, model, leaf))
     }
 
@@ -293,7 +351,7 @@ impl<'s> Values<'s> {
 }
 
 /// That terms have these values, where they are given.
-fn equal(pool: &mut TermPool, terms: &[Term], values: &[Option<u64>]) -> Term {
+pub(crate) fn equal(pool: &mut TermPool, terms: &[Term], values: &[Option<u64>]) -> Term {
     let mut all = Vec::new();
     for (term, value) in terms.iter().zip(values) {
         let Some(value) = value else { continue };
@@ -304,8 +362,80 @@ fn equal(pool: &mut TermPool, terms: &[Term], values: &[Option<u64>]) -> Term {
     pool.and_all(all)
 }
 
+/// That terms have these values; of others nothing is said there, if it is known when something is.
+fn same(
+    pool: &mut TermPool,
+    (terms, told): (&[Term], &[Option<Term>]),
+    values: &[Option<u64>],
+) -> Term {
+    let mut all = vec![equal(pool, terms, values)];
+    for (told, value) in told.iter().zip(values) {
+        let Some(told) = *told else { continue };
+        all.push(if value.is_some() { told } else { pool.not(told) });
+    }
+    pool.and_all(all)
+}
+
+/// Whether a choice of choices is a term of which something is said: no symbol.
+fn is_told(pool: &mut TermPool, term: Term, known: &mut FxHashMap<Term, Term>) -> Term {
+    if let Some(told) = known.get(&term) {
+        return *told;
+    }
+    let told = match pool.node(term) {
+        Node::Ite(condition, yes, no) => {
+            let (yes, no) = (is_told(pool, yes, known), is_told(pool, no, known));
+            pool.ite(condition, yes, no)
+        }
+        _ => pool.bool(pool.var_name(term).is_none()),
+    };
+    known.insert(term, told);
+    told
+}
+
+/// The watched variables that at some point may have a value of which something is said and one of which
+/// nothing is.
+fn mixed(pool: &TermPool, system: &System, watched: &[Watched]) -> FxHashSet<usize> {
+    let symbols: Vec<Term> = system.symbols().collect();
+    let numbers: FxHashMap<Term, usize> =
+        watched.iter().enumerate().map(|(number, one)| (symbols[one.at], number)).collect();
+    let ends = |transition: &Transition| -> Vec<Vec<Term>> {
+        watched.iter().map(|one| leaves(pool, transition.next[one.at])).collect()
+    };
+    let ends: Vec<Vec<Vec<Term>>> = system.transitions.iter().map(ends).collect();
+    // By point and variable: whether there are values of which something is said, and whether there are others.
+    let mut found = vec![vec![[false; 2]; watched.len()]; system.points.len()];
+    let mut is_changed = true;
+    while std::mem::take(&mut is_changed) {
+        for (transition, ends) in system.transitions.iter().zip(&ends) {
+            let (from, to) = (transition.from.index(), transition.to.index());
+            for (number, leaves) in ends.iter().enumerate() {
+                let mut now = found[to][number];
+                for leaf in leaves {
+                    let [told, other] = match numbers.get(leaf) {
+                        Some(own) => found[from][*own],
+                        None if pool.var_name(*leaf).is_some() => [false, true],
+                        None => [true, false],
+                    };
+                    now = [now[0] || told, now[1] || other];
+                }
+                is_changed |= now != found[to][number];
+                found[to][number] = now;
+            }
+        }
+    }
+    let of_points = found.iter().flat_map(|of_point| of_point.iter().zip(watched));
+    of_points.filter(|(is, _)| **is == [true; 2]).map(|(_, one)| one.at).collect()
+}
+
+/// Whether transitions set a variable to many constants, as they do the state of a state machine.
+fn is_set_to_many(pool: &TermPool, system: &System, at: usize) -> bool {
+    let ends = system.transitions.iter().flat_map(|transition| leaves(pool, transition.next[at]));
+    let constants: FxHashSet<Term> = ends.filter(|leaf| pool.is_const(*leaf).is_some()).collect();
+    constants.len() >= MANY_CONSTANTS
+}
+
 /// That terms have one of some combinations of values, which are in order.
-fn any_of(pool: &mut TermPool, terms: &[Term], combinations: &[&[Option<u64>]]) -> Term {
+pub(crate) fn any_of(pool: &mut TermPool, terms: &[Term], combinations: &[&[Option<u64>]]) -> Term {
     let Some((first, rest)) = terms.split_first() else {
         return pool.bool(!combinations.is_empty());
     };

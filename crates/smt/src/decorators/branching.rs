@@ -43,6 +43,7 @@ enum Search {
 pub struct Branching<S> {
     inner: S,
     evaluator: Evaluator,
+    arithmetic: FloatArithmetic,
     /// Queries answered without the inner solver.
     pub answered: u64,
 }
@@ -50,11 +51,17 @@ pub struct Branching<S> {
 impl<S: Solver> Branching<S> {
     /// Wraps a solver.
     pub fn new(inner: S) -> Branching<S> {
-        Branching { inner, evaluator: Evaluator::new(), answered: 0 }
+        Branching {
+            inner,
+            evaluator: Evaluator::new(),
+            arithmetic: FloatArithmetic::default(),
+            answered: 0,
+        }
     }
 
     fn search(&mut self, pool: &TermPool, assumptions: &[Term], limits: &Limits) -> Search {
-        if limits.conflicts == Some(0) || !assumptions.iter().any(|a| computes(pool, *a)) {
+        let arithmetic = &mut self.arithmetic;
+        if limits.conflicts == Some(0) || !assumptions.iter().any(|a| arithmetic.is_in(pool, *a)) {
             return Search::Open;
         }
         let Some(boxes) = Boxes::of(pool, assumptions, MOST_TERMS) else { return Search::Open };
@@ -84,27 +91,50 @@ impl<S: Solver> Solver for Branching<S> {
 
     fn forget(&mut self) {
         self.evaluator = Evaluator::new();
+        self.arithmetic = FloatArithmetic::default();
         self.inner.forget();
     }
 
     forward_to_inner!(offer, effort, name);
 }
 
-/// Whether a term has float arithmetic in it.
-fn computes(pool: &TermPool, root: Term) -> bool {
-    let mut stack = vec![root];
-    let mut seen: FxHashSet<Term> = FxHashSet::default();
-    while let Some(term) = stack.pop() {
-        if !seen.insert(term) {
-            continue;
+/// The terms that have float arithmetic in them. Queries share most of their terms.
+#[derive(Default)]
+struct FloatArithmetic {
+    /// The pool of the terms.
+    pool: u64,
+    /// Terms without any.
+    plain: FxHashSet<Term>,
+    /// Assumptions with some.
+    computing: FxHashSet<Term>,
+}
+
+impl FloatArithmetic {
+    fn is_in(&mut self, pool: &TermPool, root: Term) -> bool {
+        if self.pool != pool.id() {
+            *self = Self { pool: pool.id(), ..Self::default() };
         }
-        match pool.node(term) {
-            Node::Bin(BinOp::FpAdd | BinOp::FpSub | BinOp::FpMul | BinOp::FpDiv, ..)
-            | Node::Un(UnOp::FpSqrt, _) => return true,
-            _ => stack.extend(pool.children(term)),
+        if self.computing.contains(&root) {
+            return true;
         }
+        let mut stack = vec![root];
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        while let Some(term) = stack.pop() {
+            if self.plain.contains(&term) || !seen.insert(term) {
+                continue;
+            }
+            match pool.node(term) {
+                Node::Bin(BinOp::FpAdd | BinOp::FpSub | BinOp::FpMul | BinOp::FpDiv, ..)
+                | Node::Un(UnOp::FpSqrt, _) => {
+                    self.computing.insert(root);
+                    return true;
+                }
+                _ => stack.extend(pool.children(term)),
+            }
+        }
+        self.plain.extend(seen);
+        false
     }
-    false
 }
 
 struct Bisection<'a> {

@@ -33,6 +33,8 @@ use crate::machine::state::{Frame, ReturnTo};
 
 /// Memory use is read at each 16th look at the clock, since reading it takes a few microseconds.
 pub(crate) const LOOKS: u32 = 16;
+/// The evictions between two looks at the clock.
+pub(crate) const EVICTIONS: usize = 256;
 
 /// The position of an activation: function, block, position in it, and whether labels there were
 /// looked at.

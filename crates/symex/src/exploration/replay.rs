@@ -4,7 +4,7 @@ use lydian_base::{StopReason, memory};
 
 use crate::State;
 use crate::config::Mode;
-use crate::exploration::eviction::{LOOKS, ReplayOutcome, fingerprint};
+use crate::exploration::eviction::{EVICTIONS, LOOKS, ReplayOutcome, fingerprint};
 use crate::exploration::explore::Engine;
 use crate::exploration::flow::Flow;
 use crate::limits::Cut;
@@ -63,7 +63,10 @@ impl Engine<'_, '_> {
         }
         let before = self.machine.statistics.evicted;
         let waiting = self.frontier.states_mut();
-        for state in waiting.filter(|state| state.can_be_made_again()) {
+        for (number, state) in waiting.filter(|state| state.can_be_made_again()).enumerate() {
+            if number % EVICTIONS == 0 && self.machine.questions.budget.exceeded().is_some() {
+                break;
+            }
             self.eviction.evict(&self.machine.pool, state);
             self.machine.statistics.evicted += 1;
         }

@@ -99,6 +99,41 @@ fn labels_are_decided_by_each_party_in_the_same_way() {
 }
 
 #[test]
+fn objectives_in_recursive_functions_are_decided_by_each_party_in_the_same_way() {
+    let options = "-c all-uses,bc,dc,mcc";
+    let program = "
+    static int level;
+    static int walk(int n)
+    {
+        int done = 0, count = 0;
+        while (!done) {
+            if (n < 2) {
+                done = 1;
+            } else {
+                level = n;
+                count = walk(n - 2);
+                done = 1;
+            }
+        }
+        if (done)
+            use(level);
+        return count + 1;
+    }
+    int main(void)
+    {
+        int x = __VERIFIER_nondet_int() & 3;
+        level = 7;
+        use(walk(x));
+        return 0;
+    }";
+    let (explored, text) = verdicts(program, &format!("{options} --provers exploration"));
+    assert_eq!(count(&explored, "unknown"), 0, "{text}");
+    assert!(count(&explored, "unreachable") >= 7, "{text}");
+    let (proved, text) = verdicts(program, &format!("{options} --provers engines"));
+    assert_eq!(proved, explored, "{text}");
+}
+
+#[test]
 fn paths_in_the_same_state_are_told_apart_by_the_definitions_that_they_passed() {
     let program = "
     int main(void)

@@ -2,7 +2,7 @@
 //! exploration found.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use lydian_prove::engines::{self, Certificate, Decision, Trace, Verdict};
 use lydian_prove::system::GoalId;
@@ -26,11 +26,11 @@ pub(super) struct Answered {
     pub(super) goals: Vec<GoalId>,
 }
 
-/// The answers by the numbers of the objectives. Runs are confirmed for so long.
+/// The answers by the numbers of the objectives. Runs are confirmed until the end.
 pub(super) fn answers(
     asked: &AskedObjectives<'_>,
     (parts, board): (&[Conjunctions], &Board<usize>),
-    (verdicts, time): (&[Verdict], Duration),
+    (verdicts, end): (&[Verdict], Instant),
     reader: &mut AnswerReader<'_>,
 ) -> Vec<Answered> {
     let mut by_goal: BTreeMap<GoalId, &Verdict> = BTreeMap::new();
@@ -42,7 +42,7 @@ pub(super) fn answers(
         reached: BTreeMap::new(),
         refused: BTreeMap::new(),
     };
-    confirmation.runs(asked, (parts, board), time);
+    confirmation.runs(asked, (parts, board), end);
     confirmation.check_together();
     let of = |(number, conjunctions): (usize, &Conjunctions)| {
         let finding = board.finding(number);
@@ -73,10 +73,9 @@ impl<'v> Confirmation<'_, '_, 'v> {
         &mut self,
         asked: &AskedObjectives<'_>,
         (parts, board): (&[Conjunctions], &Board<usize>),
-        time: Duration,
+        end: Instant,
     ) {
         let mut judge = None;
-        let end = Instant::now() + time;
         for (number, conjunctions) in parts.iter().enumerate() {
             if Instant::now() > end {
                 break;

@@ -415,6 +415,24 @@ impl<'s, 'a> Machine<'s, 'a> {
         }
     }
 
+    /// Code that a contract stands for may be in the midst of a sequence of the run after its end if one of
+    /// its functions has the label.
+    pub(crate) fn begin_in(
+        &self,
+        pool: &mut TermPool,
+        state: &mut State,
+        functions: &BTreeSet<FuncId>,
+    ) {
+        let yes = pool.tt();
+        for (flag, content) in self.sequences.flags.iter().enumerate() {
+            if let Some(slot) = self.analysed.slots.of(SlotKind::Flag(None, flag))
+                && functions.contains(&content.label.0)
+            {
+                state.set(slot, Some(yes));
+            }
+        }
+    }
+
     /// Code that is not followed may be in the midst of any sequence of the run after its end.
     pub(crate) fn begin_anything(&self, pool: &mut TermPool, state: &mut State) {
         let yes = pool.tt();

@@ -65,6 +65,9 @@ impl Machine<'_, '_> {
         }
         let given = values.len();
         self.havoc_visible(&mut after);
+        let escaped = self.analysed.pointers.escaped_functions();
+        let functions = escaped.chain([parts.summary.function]);
+        self.begin_in(pool, &mut after, &self.analysed.code.may_run(functions));
         for Kept { now, .. } in &parts.globals {
             values.push((*now, self.value(pool, &mut after, *now)));
         }

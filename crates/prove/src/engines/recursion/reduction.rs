@@ -32,6 +32,7 @@ pub(crate) fn reduced(
     contracts: Contracts,
 ) -> Contracts {
     let limits = proofs.limits.within(TIME);
+    let proofs = Proofs { limits: &limits, ..proofs };
     let mut best = contracts;
     let mut size = count(&best.invariants);
     while size > 0 {
@@ -83,7 +84,8 @@ fn suffice(
     let limits = Limits { time: Some(QUERY), ..proofs.limits.clone() };
     let stands = proofs.verdicts.iter().flatten().all(|verdict| match &verdict.decision {
         Decision::Unreachable(certificate) => {
-            certificate.check(pool, &system, verdict.goal, solver, &limits).is_ok()
+            !limits.expired()
+                && certificate.check(pool, &system, verdict.goal, solver, &limits).is_ok()
         }
         _ => true,
     });
