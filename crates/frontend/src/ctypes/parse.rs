@@ -247,7 +247,15 @@ impl<'a> Reader<'a, '_> {
         let mut named: Option<QualType> = None;
         let mut lanes = None;
         while let Some(word) = self.peek_word() {
-            if named.is_none() && builtin.word(word) {
+            if word == "bool"
+                && named.is_none()
+                && builtin.is_empty()
+                && let Some(ty) = self.names.typedef(word, self.types)
+            {
+                // Before C23 a program may give the name to a type of its own.
+                self.at += word.len();
+                named = Some(ty);
+            } else if named.is_none() && builtin.word(word) {
                 self.at += word.len();
             } else if word == "_BitInt" {
                 self.at += word.len();

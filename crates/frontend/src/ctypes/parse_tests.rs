@@ -28,6 +28,38 @@ impl TypeNames for TypedefNames {
     }
 }
 
+/// Knows the typedef `bool` (int), as old programs have it.
+struct OwnBool;
+
+impl TypeNames for OwnBool {
+    fn tag(&mut self, _: TagKind, _: TagName<'_>) -> Option<CType> {
+        None
+    }
+
+    fn typedef(&mut self, name: &str, types: &mut CTypes) -> Option<QualType> {
+        (name == "bool").then(|| parse_type("int", types, self))
+    }
+
+    fn type_of(&mut self, _: &str, _: &mut CTypes) -> Option<QualType> {
+        None
+    }
+}
+
+#[test]
+fn a_type_that_a_program_names_bool_is_not_the_builtin_one() {
+    let mut types = CTypes::new();
+    let shown = |text: &str, names: &mut dyn TypeNames, types: &mut CTypes| {
+        let ty = parse_type(text, types, names);
+        types.display(ty).to_string()
+    };
+    assert_eq!(shown("bool (const bool)", &mut OwnBool, &mut types), "int (int)");
+    assert_eq!(shown("bool *", &mut OwnBool, &mut types), "int *");
+    assert_eq!(
+        shown("_Bool", &mut OwnBool, &mut types),
+        shown("bool", &mut TypedefNames, &mut types)
+    );
+}
+
 fn show(text: &str) -> String {
     let mut types = CTypes::new();
     let ty = parse_type(text, &mut types, &mut TypedefNames);

@@ -117,3 +117,12 @@ int main(void) { int n = 0; while (__VERIFIER_nondet_int() != n) n += 3; return 
     assert_eq!(figures(&table, "indirect", "fc")[2], 0);
     assert!(!rows(&table, "main").is_empty());
 }
+
+#[test]
+fn a_type_that_a_program_names_bool_has_the_values_of_its_own() {
+    let text = "typedef int bool;
+bool twice(int a) { return a * 2; }
+int f(int a) { if (twice(a) == 6) return 1; return 0; }
+";
+    assert_eq!(verdicts(text, "dc"), [2, 2, 0, 0, 0]);
+}
