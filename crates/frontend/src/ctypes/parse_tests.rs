@@ -52,8 +52,8 @@ fn a_type_that_a_program_names_bool_is_not_the_builtin_one() {
         let ty = parse_type(text, types, names);
         types.display(ty).to_string()
     };
-    assert_eq!(shown("bool (const bool)", &mut OwnBool, &mut types), "int (int)");
-    assert_eq!(shown("bool *", &mut OwnBool, &mut types), "int *");
+    assert_eq!(shown("bool (const bool)", &mut OwnBool, &mut types), "function(const int)(int)");
+    assert_eq!(shown("bool *", &mut OwnBool, &mut types), "pointer(int)");
     assert_eq!(
         shown("_Bool", &mut OwnBool, &mut types),
         shown("bool", &mut TypedefNames, &mut types)
