@@ -486,9 +486,13 @@ impl Reader<'_> {
         let mut made = self.arena.object(object);
         for (offset, address) in self.arena.pointers(object) {
             if let Some(target) = self.target(address) {
+                let at = offset as usize;
+                // Beyond the greatest size of an object there are no bytes.
+                let Some(bytes) = made.image.bytes.get_mut(at..at.saturating_add(8)) else {
+                    continue;
+                };
                 if !matches!(target, PointerTarget::Object(..)) {
-                    let at = offset as usize;
-                    made.image.bytes[at..at + 8].fill(0);
+                    bytes.fill(0);
                 }
                 made.image.pointers.push(ImagePointer { offset, target });
             }
