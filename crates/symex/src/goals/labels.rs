@@ -107,7 +107,7 @@ pub(crate) struct LabelTable<'a> {
     without_test: usize,
     reopened: usize,
     covered: Vec<GoalId>,
-    /// The goals that were reopened.
+    /// Goals that were reopened, each once, with some that are settled again.
     reopened_goals: Vec<GoalId>,
 }
 
@@ -457,9 +457,11 @@ impl<'a> LabelTable<'a> {
         self.left += usize::from(entry.own);
         self.without_test -= self.without_test.min(1);
         self.reopened += 1;
-        self.reopened_goals.push(goal);
         self.covered.retain(|covered| *covered != goal);
         let (keys, aim) = (entry.keys.clone(), entry.aim);
+        let goals = &self.goals;
+        self.reopened_goals.retain(|other| *other != goal && !goals[other.index()].is_settled());
+        self.reopened_goals.push(goal);
         let Aim::Label(position, _) = aim else { return };
         let func = self.objectives[position].function;
         let Some(labels) = &mut self.functions[func.index()] else { return };

@@ -6,7 +6,7 @@ use lydian_eval::{
     undefined_symbol,
 };
 use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
-use lydian_smt::{BinOp, Node, Sort, Term, TermPool};
+use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 use smallvec::SmallVec;
 
 use crate::limits::Cut;
@@ -374,10 +374,12 @@ impl<N: Notes> StateView<'_, '_, N> {
                 let low = self.low_bits_of(pool, then, bits)?;
                 (self.low_bits_of(pool, otherwise, bits)? == low).then_some(low)
             }
-            _ => {
+            // No address of an object that the program places is within these.
+            node if self.context.inputs.is_pointer(value) || is_scaled(node) => {
                 let low = pool.extract(bits - 1, 0, value);
                 pool.as_u64(low)
             }
+            _ => None,
         }
     }
 
@@ -397,6 +399,15 @@ impl<N: Notes> StateView<'_, '_, N> {
 /// Whether the build and the run of the program place objects of a kind.
 pub(crate) const fn is_placed(kind: ObjectKind) -> bool {
     matches!(kind, ObjectKind::Local | ObjectKind::Heap | ObjectKind::Global)
+}
+
+/// Whether a node is that of a distance: a scaled or widened number.
+const fn is_scaled(node: Node) -> bool {
+    matches!(
+        node,
+        Node::Bin(BinOp::Mul | BinOp::Shl | BinOp::Concat, ..)
+            | Node::Un(UnOp::ZExt | UnOp::SExt, _)
+    )
 }
 
 /// Whether an address is less than another in a different object, where the program places one of

@@ -276,6 +276,7 @@ mod tests {
         statics.omissions = true;
         assert!(!statics.were_all_followed(), "what else its own was, was not begun with all");
     }
+
     #[test]
     fn a_call_is_new_where_no_followed_one_covers_its_beginning() {
         let shared = Variable { address: 0, size: 1, name: "g".into(), has_pointer: false };
