@@ -16,7 +16,7 @@ use lydian_ir::{
 use crate::document::objectives::{Label, Moment, Objectives, Predicate, Scope};
 use crate::document::{Certificate, Place};
 use crate::fault::Fault;
-use crate::unfolding::Unfolding;
+use crate::unfolding::{Instance, Unfolding};
 
 /// A mutant of a decision's condition: the numbers of the condition and the expression.
 type Mutant = (u32, u32);
@@ -47,15 +47,15 @@ pub(crate) struct Monitor {
     pub(crate) notes: BTreeSet<Place>,
 }
 
+/// Whether an expression of an instance is a truth value.
+fn is_truth_value(instance: &Instance<'_>, expr: u32) -> bool {
+    let expr = ExprId::from_index(expr as usize);
+    instance.body.exprs.get(expr).is_some() && instance.types[expr] == Type::Int(1)
+}
+
 impl Monitor {
     pub(crate) fn new(unfolding: &Unfolding<'_>, certificate: &Certificate) -> Result<Self, Fault> {
-        let nothing = Objectives {
-            short_circuit: false,
-            events: Vec::new(),
-            flags: Vec::new(),
-            goals: Vec::new(),
-        };
-        let objectives = certificate.objectives.clone().unwrap_or(nothing);
+        let objectives = certificate.objectives.clone().unwrap_or_default();
         let mut monitor = Self {
             effects: vec![Effects::default(); objectives.events.len()],
             objectives,
@@ -150,12 +150,7 @@ impl Monitor {
         let event = &self.objectives.events[label.event];
         let is_at_start = event.at.contains(&Moment::Start);
         let instance = unfolding.instances.iter().find(|instance| instance.function == function);
-        let is_truth = |expr: u32| {
-            let expr = ExprId::from_index(expr as usize);
-            instance.is_none_or(|instance| {
-                instance.body.exprs.get(expr).is_some() && instance.types[expr] == Type::Int(1)
-            })
-        };
+        let is_truth = |expr: u32| instance.is_none_or(|instance| is_truth_value(instance, expr));
         let mut is_well_formed = true;
         label.predicate.for_each(&mut |part| {
             is_well_formed &= match part {
@@ -198,13 +193,9 @@ impl Monitor {
                 _ => continue,
             };
             let Some(instance) = unfolding.instances.get(instance) else { continue };
-            let expr = |mutant: &Mutant| ExprId::from_index(mutant.1 as usize);
-            let is_truth = |mutant: &Mutant| {
-                let expr = expr(mutant);
-                instance.body.exprs.get(expr).is_some() && instance.types[expr] == Type::Int(1)
-            };
+            let mutant = mutant.filter(|mutant| is_truth_value(instance, mutant.1));
             let of_function = watched.entry(instance.function).or_default();
-            of_function.entry(decision).or_default().extend(mutant.filter(is_truth));
+            of_function.entry(decision).or_default().extend(mutant);
         }
         self.watched = watched;
     }

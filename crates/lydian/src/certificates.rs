@@ -80,6 +80,15 @@ impl Certificates {
         Ok(written)
     }
 
+    /// The program and then the certificates in order, by their digests; nothing without certificates.
+    pub(crate) fn documents(&self) -> Vec<(String, String)> {
+        if self.all.is_empty() {
+            return Vec::new();
+        }
+        let all = self.all.iter().map(|certificate| certificate.json());
+        std::iter::once(self.text.clone()).chain(all).map(|text| (digest(&text), text)).collect()
+    }
+
     /// The certificates of some proofs.
     pub(crate) fn of_proofs(
         linked: &LinkedProgram,

@@ -96,10 +96,14 @@ impl Checks {
         let solver = Solver::find(request.solver.as_deref(), request.time);
         let solver = solver.map_err(|error| solver_error(&error))?;
         let mut certificates = Vec::new();
-        let ledgers: Vec<PathBuf> =
-            request.paths.iter().filter_map(|path| of_ledger::ledger_at(path)).collect();
-        let others = request.paths.iter().filter(|path| of_ledger::ledger_at(path).is_none());
-        let files = files_of(others)?;
+        let (mut ledgers, mut others) = (Vec::new(), Vec::new());
+        for path in &request.paths {
+            match of_ledger::ledger_at(path) {
+                Some(ledger) => ledgers.push(ledger),
+                None => others.push(path),
+            }
+        }
+        let files = files_of(others.into_iter())?;
         let is_only = files.len() == 1 && ledgers.is_empty();
         for ledger in ledgers {
             certificates.extend(of_ledger::check_ledger(&ledger, &solver, cancel)?);

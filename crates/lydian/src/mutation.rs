@@ -23,6 +23,7 @@ use lydian_native::cc::Store;
 
 use crate::error::{Error, ErrorKind};
 use crate::events::{Observer, tell};
+use crate::project::paths::canonical;
 use crate::wrapper::MutantRequest;
 use crate::wrapper::mutants::units_of;
 use build::SuiteProgram;
@@ -100,7 +101,7 @@ pub(crate) struct Target {
 
 impl MutationTask {
     /// Runs the tests on the mutants. `keeps` says which mutants are asked for, beside the files and
-    /// functions. What is found until `cancel` is in the results.
+    /// functions; it gets each with the whole path of its file. What is found until `cancel` is in the results.
     ///
     /// # Errors
     /// A program that does not build, a suite that fails without any mutant, and files without mutants.
@@ -111,7 +112,7 @@ impl MutationTask {
         cancel: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<MutationResults, Error> {
-        let target = self.target(observer)?;
+        let target = self.target(cancel, observer)?;
         self.check_files(&target)?;
         let place = tempfile::tempdir().map_err(|error| {
             Error::environment("mutants", format!("no temporary folder: {error}"))
@@ -128,7 +129,7 @@ impl MutationTask {
         Ok(results)
     }
 
-    fn target(&self, observer: &dyn Observer) -> Result<Target, Error> {
+    fn target(&self, cancel: &CancelToken, observer: &dyn Observer) -> Result<Target, Error> {
         match &self.tests {
             MutationTests::Suite { folder, flags } => {
                 let request =
@@ -147,7 +148,7 @@ impl MutationTask {
                 let tests: Vec<TestCommand> =
                     tests.iter().map(|test| TestCommand::shell(test, &variables)).collect();
                 // The first run of the tests may build what they test.
-                tests.iter().try_for_each(|test| commands::check_passes(test).map(drop))?;
+                tests.iter().try_for_each(|test| commands::check_passes(test, cancel).map(drop))?;
                 Ok(Target { units: units_of(&Store::at(store)), tests, _place: None })
             }
         }
@@ -179,18 +180,20 @@ impl MutationTask {
 
     /// The mutants that are asked for, none of which was run.
     fn asked_for(&self, target: &Target, keeps: &dyn Fn(&Mutant) -> bool) -> MutationResults {
-        let is_asked = |unit: &UnitMutants, mutant: &Mutant| {
-            let file = unit.directory.join(&mutant.file);
-            let of_file = self.files.is_empty() || self.files.iter().any(|own| same(own, &file));
+        let files: Vec<PathBuf> = self.files.iter().map(|file| canonical(file)).collect();
+        let is_asked = |mutant: &Mutant| {
+            let file = Path::new(&mutant.file);
+            let of_file = files.is_empty() || files.iter().any(|own| own == file);
             let of_function =
                 self.functions.is_empty() || self.functions.contains(&mutant.function);
             of_file && of_function && self.operators.contains(&mutant.operator) && keeps(mutant)
         };
         let units = target.units.iter().map(|unit| {
-            let own = unit.mutants.iter().filter(|mutant| is_asked(unit, mutant));
-            let mutants = own.map(|mutant| MutantResult {
-                mutant: Mutant { file: whole(unit, mutant), ..mutant.clone() },
-                outcome: left_out(unit, mutant).unwrap_or(Outcome::Pending),
+            let all = unit.mutants.iter();
+            let all = all.map(|mutant| Mutant { file: whole(unit, mutant), ..mutant.clone() });
+            let mutants = all.filter(|mutant| is_asked(mutant)).map(|mutant| MutantResult {
+                outcome: left_out(unit, &mutant).unwrap_or(Outcome::Pending),
+                mutant,
                 reached_by: Vec::new(),
                 infected_by: Vec::new(),
                 killed_by: Vec::new(),
@@ -210,8 +213,7 @@ fn left_out(unit: &UnitMutants, mutant: &Mutant) -> Option<Outcome> {
 
 /// The path of a mutant's file.
 fn whole(unit: &UnitMutants, mutant: &Mutant) -> String {
-    let path = unit.directory.join(&mutant.file);
-    path.canonicalize().unwrap_or(path).display().to_string()
+    canonical(&unit.directory.join(&mutant.file)).display().to_string()
 }
 
 fn has_file(unit: &UnitMutants, file: &Path) -> bool {

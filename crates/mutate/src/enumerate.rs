@@ -53,12 +53,6 @@ impl Enumeration {
         // Numbers stay, so that the plans of other functions do.
         self.functions.len() != before
     }
-
-    /// Whether a mutant is part of the schema.
-    pub fn has(&self, mutant: &Mutant) -> bool {
-        let mut all = self.functions.iter();
-        all.any(|plan| (plan.notes.numbers.0..plan.notes.numbers.1).contains(&mutant.number))
-    }
 }
 
 /// The choice of mutants.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use lydian_base::Span;
 use serde::{Deserialize, Serialize};
@@ -92,28 +91,6 @@ pub struct MutantId {
 impl fmt::Display for MutantId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.unit, self.number)
-    }
-}
-
-/// A text that names no mutant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadMutantId(pub String);
-
-impl fmt::Display for BadMutantId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` names no mutant: it is to be UNIT:NUMBER", self.0)
-    }
-}
-
-impl std::error::Error for BadMutantId {}
-
-impl FromStr for MutantId {
-    type Err = BadMutantId;
-
-    fn from_str(text: &str) -> Result<Self, BadMutantId> {
-        let (unit, number) = text.split_once(':').ok_or_else(|| BadMutantId(text.to_owned()))?;
-        let number = number.parse().map_err(|_| BadMutantId(text.to_owned()))?;
-        Ok(Self { unit: UnitId(unit.to_owned()), number })
     }
 }
 

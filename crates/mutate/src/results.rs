@@ -141,6 +141,32 @@ pub struct Score {
 }
 
 impl Score {
+    /// The heads of [`Self::counts`] in tables.
+    pub const HEADS: [&'static str; 8] = [
+        "mutants",
+        "killed",
+        "timed out",
+        "survived",
+        "not infected",
+        "not reached",
+        "equivalent",
+        "no result",
+    ];
+
+    /// The counts, in the order of [`Self::HEADS`].
+    pub const fn counts(&self) -> [u32; 8] {
+        [
+            self.mutants,
+            self.killed,
+            self.timed_out,
+            self.survived,
+            self.not_infected,
+            self.not_reached,
+            self.equivalent,
+            self.without_result,
+        ]
+    }
+
     /// Adds an outcome.
     pub const fn add(&mut self, outcome: &Outcome) {
         self.mutants += 1;

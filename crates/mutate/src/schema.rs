@@ -35,6 +35,10 @@ const MOST_FILE_BYTES: u64 = 256 << 20;
 /// The text with all mutants of an enumeration.
 pub fn schema(map: &SourceMap, found: &Enumeration, id: &UnitId) -> String {
     let text = map.text();
+    // A unit without mutants has nothing to choose and to record.
+    if found.functions.is_empty() {
+        return text.to_string();
+    }
     let mut edits = Edits::default();
     for plan in &found.functions {
         function(map, plan, &mut edits);

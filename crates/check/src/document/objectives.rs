@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The objectives that a certificate is about, and what their meaning needs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Objectives {
     /// Whether a condition that evaluation does not reach has no value. Else it has its value on the state,

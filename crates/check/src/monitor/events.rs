@@ -352,20 +352,16 @@ impl Machine<'_, '_> {
 
     /// Code that is not followed may cover labels of the functions that it runs.
     pub(crate) fn run_anything(&mut self, state: &mut State, functions: Vec<FuncId>) {
-        let monitor = &self.scene.monitor;
-        let goals: Vec<FuncId> = self.scene.goal_functions().collect();
-        let reached: Vec<usize> = {
-            let run = self.may_run(functions);
-            let inside = goals.iter().enumerate().filter(|(_, function)| run.contains(function));
-            let inside = inside.map(|(goal, _)| goal).collect();
-            if !monitor.flag_functions().any(|function| run.contains(&function)) {
-                inside
-            } else {
-                self.begin_anything(state);
-                inside
+        let scene = self.scene;
+        let run = self.may_run(functions);
+        if scene.monitor.flag_functions().any(|function| run.contains(&function)) {
+            self.begin_anything(state);
+        }
+        for (goal, function) in scene.goal_functions().enumerate() {
+            if run.contains(&function) {
+                self.reach_goal(goal, state.guard);
             }
-        };
-        reached.into_iter().for_each(|goal| self.reach_goal(goal, state.guard));
+        }
     }
 
     /// Code that is not followed may be in the midst of any sequence of the run.

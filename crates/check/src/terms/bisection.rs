@@ -56,13 +56,13 @@ struct Query<'t> {
 impl Terms {
     /// Whether some terms surely contradict one another, as far as ranges of floats show it.
     pub(crate) fn contradict_by_ranges(&self, asserted: &[Term]) -> bool {
-        let (needed, _) = self.needed(asserted);
+        let (needed, all) = self.needed(asserted);
         let has_floats =
             (0..needed.len()).any(|at| needed[at] && self.bits_of_float(Term(at as u32)).is_some());
         if !has_floats {
             return false;
         }
-        let query = Query::new(self, asserted);
+        let query = Query::new(self, (needed, all));
         !query.variables.is_empty() && query.is_contradictory()
     }
 
@@ -83,8 +83,8 @@ impl Terms {
 }
 
 impl<'t> Query<'t> {
-    fn new(terms: &'t Terms, asserted: &[Term]) -> Self {
-        let (needed, all) = terms.needed(asserted);
+    /// Of the nodes that are needed, and all that is asserted: see [`Terms::needed`].
+    fn new(terms: &'t Terms, (needed, all): (Vec<bool>, Vec<Term>)) -> Self {
         let nodes = (0..needed.len()).filter(|at| needed[*at]).map(|at| Term(at as u32));
         let nodes: Vec<Term> = nodes.collect();
         let positions: FxHashMap<Term, usize> =

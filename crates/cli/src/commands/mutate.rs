@@ -11,7 +11,6 @@ use lydian::mutation::report::{difference, elements, json, page};
 use lydian::mutation::results::{MutantResult, MutationResults, Outcome, Score};
 use lydian::mutation::{Mutant, MutationTask, MutationTests, Operator, ProductProver, TimeLimits};
 use lydian::{Store, files};
-use lydian_report::filters::changes::Changes;
 use lydian_report::filters::paths;
 
 use super::report::{changed, folder};
@@ -30,7 +29,18 @@ pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
     let changes = changes.transpose()?;
     let task = task(args, &root)?;
     let cancel = interrupt::install()?;
-    let keeps = |mutant: &Mutant| is_changed(changes.as_ref(), mutant, &root);
+    let changed = changes.as_ref().map(|changes| {
+        let files = changes.files();
+        let whole = files.filter_map(|(path, lines)| Some((path.canonicalize().ok()?, lines)));
+        whole.collect::<Vec<_>>()
+    });
+    let keeps = |mutant: &Mutant| {
+        let own = Path::new(&mutant.file);
+        changed.as_ref().is_none_or(|all| {
+            let mut of_file = all.iter().filter(|(path, _)| path == own);
+            of_file.any(|(_, lines)| lines.meets(mutant.start.line, mutant.end.line))
+        })
+    };
     let prover = ProductProver { time: Duration::from_secs_f64(args.proof_time) };
     let results = task.run(&keeps, &prover, &cancel, &Terminal::new())?;
     let shown = Shown { root: &root };
@@ -86,15 +96,6 @@ fn commands(args: &MutateArgs, files: &[PathBuf], root: &Path) -> Result<Mutatio
     let compiler = format!("{} cc --mutants{of_files} --", own.display());
     let (build, tests) = (args.build.clone(), args.test.clone());
     Ok(MutationTests::Commands { build, tests, store, compiler })
-}
-
-/// Whether a mutant is on a changed line.
-fn is_changed(changes: Option<&Changes>, mutant: &Mutant, root: &Path) -> bool {
-    let Some(changes) = changes else { return true };
-    let whole = |path: &Path| path.canonicalize().ok();
-    let own = whole(&root.join(&mutant.file));
-    let mut of_file = changes.files().filter(|(path, _)| own.is_some() && whole(path) == own);
-    of_file.any(|(_, lines)| lines.meets(mutant.start.line, mutant.end.line))
 }
 
 /// The results as people read them.
@@ -197,32 +198,11 @@ fn read(file: &str) -> String {
 fn table(of: &str, scores: impl IntoIterator<Item = (String, Score)>) -> Table {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header([
-        of,
-        "mutants",
-        "killed",
-        "timed out",
-        "survived",
-        "not infected",
-        "not reached",
-        "equivalent",
-        "no result",
-        "score",
-    ]);
+    table.set_header([of].into_iter().chain(Score::HEADS).chain(["score"]));
     for (name, score) in scores {
-        let counts = [
-            score.mutants,
-            score.killed,
-            score.timed_out,
-            score.survived,
-            score.not_infected,
-            score.not_reached,
-            score.equivalent,
-            score.without_result,
-        ];
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         let mut row = vec![Cell::new(name)];
-        row.extend(counts.map(|count| right(count.to_string())));
+        row.extend(score.counts().map(|count| right(count.to_string())));
         let percent = score.percent().map_or_else(|| "-".to_owned(), |it| format!("{it:.1}%"));
         row.push(right(percent));
         table.add_row(row);

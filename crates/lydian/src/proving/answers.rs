@@ -17,7 +17,7 @@ use super::confirmation::{confirm, location};
 use crate::certificates::Proof;
 
 use super::invariants::PointInvariants;
-use super::verdicts::{Argument, EXPLORATION, ErrorAnswer, ErrorProof, InputValue, MAIN, spelled};
+use super::verdicts::{Argument, EXPLORATION, ErrorAnswer, ErrorProof, InputValue, spelled};
 use crate::project::linked::LinkedProgram;
 use crate::project::location_span;
 
@@ -195,10 +195,7 @@ impl AnswerReader<'_> {
     /// The inputs of a run, if the interpreter gets to the call with them.
     fn confirmed(&mut self, verdict: &Verdict, trace: &Trace, to: (FuncId, StmtId)) -> ErrorAnswer {
         let inputs = self.inputs(verdict, trace);
-        let test = Test {
-            externals: inputs.iter().map(external).collect(),
-            ..Test::calling(MAIN, arguments(self.text.program, self.main))
-        };
+        let test = run_of(self.text.program, self.main, &inputs);
         match confirm(self.text.program, &test, to) {
             Ok(()) => ErrorAnswer::Reached(inputs),
             Err(why) => ErrorAnswer::Unknown(why),

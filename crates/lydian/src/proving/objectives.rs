@@ -204,7 +204,7 @@ impl ObjectiveProofs {
         let objectives = objectives.collect();
         let checking_seconds = begun.elapsed().as_secs_f64();
         let (mut certificates, mut findings) = Default::default();
-        if request.certify {
+        if let Some(context) = &loaded.context {
             let goals = certified_goals(&asked, (&encoded, &decided.verdicts), &found);
             let source = ProgramSource { program: text.program, texts: text.texts };
             let labels =
@@ -212,7 +212,7 @@ impl ObjectiveProofs {
             let of = (&encoded, &pool);
             certificates =
                 Certificates::of_objectives((source, labels), of, &decided.contracts, &goals);
-            findings = LedgerFindings::new(&loaded, &asked, &found, &certificates);
+            findings = LedgerFindings::new((&loaded, context), &asked, &found, &certificates);
             certificates.missing.extend(asked.without_argument(&found));
         }
         Ok(Self {
@@ -281,7 +281,8 @@ struct Subject {
     objectives: Vec<FunctionObjectives>,
     /// How many of these are asked for.
     own: usize,
-    context: LedgerContext,
+    /// What a ledger has to know; none where no certificates are wanted.
+    context: Option<LedgerContext>,
 }
 
 impl Subject {
@@ -298,7 +299,8 @@ impl Subject {
         let mut objectives = made.functions;
         objectives.extend(made.further);
         let semantics = request.objectives.semantics;
-        let context = LedgerContext::new(&project, entry, (&objectives[..own], semantics));
+        let of = (&objectives[..own], semantics);
+        let context = request.certify.then(|| LedgerContext::new(&project, entry, of));
         begin_with_inputs(&mut project, &mut objectives);
         Ok(Self { project, entry, objectives, own, context })
     }

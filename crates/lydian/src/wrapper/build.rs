@@ -263,7 +263,8 @@ fn instrumented(job: &Job<'_>, input: &Input, object: &Path) -> Result<Option<St
 
 /// Reports and records a file that was compiled as it is.
 fn left_plain(job: &Job<'_>, input: &Input, object: &Path, reason: String) {
-    job.warn(format!("{} is compiled as it is, and not measured: {reason}", input.path));
+    let lacks = if job.mutants.is_some() { "without mutants" } else { "not measured" };
+    job.warn(format!("{} is compiled as it is, and {lacks}: {reason}", input.path));
     let (source, object) = (absolute(job.directory, &input.path), absolute(job.directory, object));
     // If the store cannot be written, the warning must suffice.
     drop(job.store.record(&object, &source, UnitState::Plain(reason)));

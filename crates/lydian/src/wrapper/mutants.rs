@@ -5,15 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
-use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
-use lydian_frontend::{ParseRequest, ParsedUnit, parse_unit};
+use lydian_frontend::{ParsedUnit, parse_unit};
 use lydian_mutate::mutant::{FunctionNotes, UnitId, UnitMutants};
 use lydian_mutate::{Choice, Enumeration, Operator, enumerate, schema};
 use lydian_native::cc::{Input, Store};
 
 use super::absolute;
-use super::unit::Job;
+use super::unit::{Job, Refusals, first_error};
 use crate::error::Error;
 use crate::files;
 
@@ -68,9 +67,13 @@ impl Job<'_> {
             };
             match made {
                 Ok(unit) => {
-                    files::folder(&self.store.path().join(FOLDER))?;
-                    files::page(&notes, &serde_json::to_string(&unit).unwrap_or_default())?;
-                    return Ok(None);
+                    if unit.mutants.is_empty() && unit.left_out.is_empty() {
+                        return Ok(None);
+                    }
+                    let text = serde_json::to_string(&unit).unwrap_or_default();
+                    let kept = files::folder(&self.store.path().join(FOLDER));
+                    let kept = kept.and_then(|()| files::page(&notes, &text));
+                    return Ok(kept.err().map(|error| error.to_string()));
                 }
                 Err(reason) => first = first.or(Some(reason)),
             }
@@ -85,11 +88,7 @@ impl Job<'_> {
     }
 
     fn parsed(&self, input: &Input, preprocessing: Preprocessing) -> Result<ParsedUnit, String> {
-        let path = Path::new(&input.path);
-        let flags = CompileFlags::new(&self.line.for_front_end(), path);
-        let flags = flags.map_err(|error| error.to_string())?;
-        let parse = ParseRequest { preprocessing, ..ParseRequest::new(path, flags) };
-        parse_unit(&parse).map_err(|error| error.to_string())
+        parse_unit(&self.parse_request(input, preprocessing)?).map_err(|error| error.to_string())
     }
 
     /// Compiles a text with its mutants. Functions that the compiler refuses are left out. The inner
@@ -116,15 +115,19 @@ impl Job<'_> {
         for _ in 0..ATTEMPTS {
             let id = UnitId::of(unit.source.text(), &found.mutants);
             let text = schema(&unit.source, &found, &id).replacen(GNU_TYPES, "", 1);
-            match self.compile_text(&text, object)? {
-                Ok(()) => return Ok(Ok(self.unit_notes(input, unit, found, id))),
-                Err(message) => said = message,
+            let output = match self.compile_text(input, &text, object)? {
+                Ok(output) => output,
+                Err(reason) => return Ok(Err(reason)),
+            };
+            if output.status.success() {
+                return Ok(Ok(self.unit_notes(input, unit, found, id)));
             }
+            said = String::from_utf8_lossy(&output.stderr).into_owned();
             if !leave_out(unit, &mut found, &said) {
                 break;
             }
         }
-        let first = said.lines().find(|line| line.contains("error")).unwrap_or("no message");
+        let first = first_error(&said);
         Ok(Err(format!("the compiler refuses the text with mutants: {first}")))
     }
 
@@ -133,28 +136,11 @@ impl Job<'_> {
         path.canonicalize().unwrap_or(path)
     }
 
-    /// Compiles a preprocessed text. The inner error has the compiler's messages.
-    fn compile_text(&self, text: &str, object: &Path) -> Result<Result<(), String>, Error> {
-        let unkept = |error: &dyn std::fmt::Display| {
-            Error::environment("mutants", format!("a text cannot be kept: {error}"))
-        };
-        let place = self.store.temporary().map_err(|error| unkept(&error))?;
-        let source = place.path().join("unit.i");
-        std::fs::write(&source, text).map_err(|error| unkept(&error))?;
-        let mut words = self.words(&source, object);
-        words.push("-w".to_owned());
-        let output = self.compiler.output(&words)?;
-        Ok(match output.status.success() {
-            true => Ok(()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-        })
-    }
-
     fn unit_notes(
         &self,
         input: &Input,
         unit: &ParsedUnit,
-        mut found: Enumeration,
+        found: Enumeration,
         id: UnitId,
     ) -> UnitMutants {
         UnitMutants {
@@ -164,7 +150,7 @@ impl Job<'_> {
             flags: unit.flags.for_parsing().map(str::to_owned).collect(),
             text: unit.source.text().to_string(),
             functions: found.functions(),
-            mutants: std::mem::take(&mut found.mutants),
+            mutants: found.mutants,
             left_out: found.left_out,
         }
     }
@@ -172,17 +158,7 @@ impl Job<'_> {
 
 /// Leaves out the functions that the compiler's messages are about. False if there are none.
 fn leave_out(unit: &ParsedUnit, found: &mut Enumeration, messages: &str) -> bool {
-    let errors = messages.lines().filter(|line| line.contains("error:"));
-    let places = errors.filter_map(|line| {
-        let mut parts = line.split(':');
-        Some((parts.next()?.to_owned(), parts.next()?.parse::<u32>().ok()?))
-    });
-    let places: Vec<(String, u32)> = places.collect();
-    let is_refused = |function: &FunctionNotes| {
-        let first = unit.source.place(function.span.start);
-        let last = unit.source.place(function.span.end.saturating_sub(1)).line;
-        let lines = first.line..=last;
-        places.iter().any(|(file, line)| **file == *first.file && lines.contains(line))
-    };
+    let refusals = Refusals::of(messages);
+    let is_refused = |function: &FunctionNotes| refusals.are_in(&unit.source, function.span);
     found.leave_out("the compiler refuses its text with mutants", is_refused)
 }

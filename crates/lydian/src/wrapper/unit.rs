@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitStatus;
+use std::process::{ExitStatus, Output};
 
-use lydian_base::{Diagnostic, Severity, SourceMap};
+use lydian_base::{Diagnostic, Severity, SourceMap, Span};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::lower::{LoweringOptions, UnsupportedConstruct};
 use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
@@ -143,13 +143,20 @@ impl Job<'_> {
         all
     }
 
-    fn read(&self, input: &Input, preprocessing: &Preprocessing) -> Result<UnitSource, String> {
+    /// The request to the front end for a file.
+    pub(crate) fn parse_request(
+        &self,
+        input: &Input,
+        preprocessing: Preprocessing,
+    ) -> Result<ParseRequest, String> {
         let path = Path::new(&input.path);
         let flags = CompileFlags::new(&self.line.for_front_end(), path);
         let flags = flags.map_err(|error| error.to_string())?;
-        let mut parse = ParseRequest::new(path, flags);
-        parse.preprocessing = preprocessing.clone();
-        let mut request = LoadRequest::new(parse);
+        Ok(ParseRequest { preprocessing, ..ParseRequest::new(path, flags) })
+    }
+
+    fn read(&self, input: &Input, preprocessing: &Preprocessing) -> Result<UnitSource, String> {
+        let mut request = LoadRequest::new(self.parse_request(input, preprocessing.clone())?);
         request.lowering = LoweringOptions { outlines: true, ..self.lowering };
         let unit = load(&request).map_err(|error| error.to_string())?;
         let (htol, mut written) = self.written(&unit);
@@ -324,19 +331,10 @@ impl Job<'_> {
                 Ok(done) => done,
                 Err(error) => return Ok(Err(error)),
             };
-            let place = match self.store.temporary() {
-                Ok(place) => place,
-                Err(error) => return Ok(Err(error.to_string())),
+            let output = match self.compile_text(input, &text, object)? {
+                Ok(output) => output,
+                Err(reason) => return Ok(Err(reason)),
             };
-            let source = place.path().join("unit.i");
-            if let Err(error) = std::fs::write(&source, &text) {
-                return Ok(Err(format!("{}: {error}", source.display())));
-            }
-            if let Some(folder) = std::env::var_os("LYDIAN_KEEP") {
-                let name = Path::new(&input.path).file_name().unwrap_or_default();
-                drop(std::fs::write(Path::new(&folder).join(name).with_extension("i"), &text));
-            }
-            let output = self.compiler.output(&self.words(&source, object))?;
             if output.status.success() {
                 self.tell(input, &read);
                 return Ok(Ok(id));
@@ -346,8 +344,30 @@ impl Job<'_> {
                 break;
             }
         }
-        let first = said.lines().find(|line| line.contains("error")).unwrap_or("no message");
+        let first = first_error(&said);
         Ok(Err(format!("the compiler refuses the instrumented text: {first}")))
+    }
+
+    /// Compiles a preprocessed text. The inner error is the reason for which the text cannot be kept.
+    pub(crate) fn compile_text(
+        &self,
+        input: &Input,
+        text: &str,
+        object: &Path,
+    ) -> Result<Result<Output, String>, Error> {
+        let place = match self.store.temporary() {
+            Ok(place) => place,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let source = place.path().join("unit.i");
+        if let Err(error) = std::fs::write(&source, text) {
+            return Ok(Err(format!("{}: {error}", source.display())));
+        }
+        if let Some(folder) = std::env::var_os("LYDIAN_KEEP") {
+            let name = Path::new(&input.path).file_name().unwrap_or_default();
+            drop(std::fs::write(Path::new(&folder).join(name).with_extension("i"), text));
+        }
+        Ok(Ok(self.compiler.output(&self.words(&source, object))?))
     }
 
     /// Makes the instrumented text, and writes its notes to the store.
@@ -412,7 +432,7 @@ impl Job<'_> {
     }
 
     /// The compiler's words for the instrumented text.
-    pub(crate) fn words(&self, source: &Path, object: &Path) -> Vec<String> {
+    fn words(&self, source: &Path, object: &Path) -> Vec<String> {
         let shown = |path: &Path| path.to_string_lossy().into_owned();
         let mut words = self.line.for_compiling();
         if !self.compiler.is_gcc {
@@ -482,24 +502,40 @@ fn is_naked(text: &str) -> bool {
     head.contains("naked")
 }
 
+/// The places of errors in the compiler's messages.
+pub(crate) struct Refusals(Vec<(String, u32)>);
+
+impl Refusals {
+    pub(crate) fn of(messages: &str) -> Self {
+        let errors = messages.lines().filter(|line| line.contains("error:"));
+        let places = errors.filter_map(|line| {
+            let mut parts = line.split(':');
+            Some((parts.next()?.to_owned(), parts.next()?.parse().ok()?))
+        });
+        Self(places.collect())
+    }
+
+    /// Whether some are in a function's text.
+    pub(crate) fn are_in(&self, map: &SourceMap, span: Span) -> bool {
+        let first = map.place(span.start);
+        let lines = first.line..=map.place(span.end.saturating_sub(1)).line;
+        self.0.iter().any(|(file, line)| **file == *first.file && lines.contains(line))
+    }
+}
+
+/// The first message about an error.
+pub(crate) fn first_error(messages: &str) -> &str {
+    messages.lines().find(|line| line.contains("error")).unwrap_or("no message")
+}
+
 /// Removes the functions that the messages mention. False if there are none.
 fn leave_out(read: &mut UnitSource, criteria: &[Criterion], messages: &str) -> bool {
-    let mut wrong: Vec<(String, u32)> = Vec::new();
-    for line in messages.lines().filter(|line| line.contains("error:")) {
-        let mut parts = line.split(':');
-        if let (Some(file), Some(Ok(line))) = (parts.next(), parts.next().map(str::parse)) {
-            wrong.push((file.to_owned(), line));
-        }
-    }
+    let refusals = Refusals::of(messages);
     let UnitSource { unit, objectives, unmeasured, .. } = read;
     let before = objectives.len();
     objectives.retain(|of| {
         let function = &unit.program.functions[of.function];
-        let first = unit.source.place(function.span.start);
-        let last = unit.source.place(function.span.end.saturating_sub(1)).line;
-        let is_wrong = wrong
-            .iter()
-            .any(|(file, line)| **file == *first.file && (first.line..=last).contains(line));
+        let is_wrong = refusals.are_in(&unit.source, function.span);
         if is_wrong {
             unmeasured.retain(|one| one.function != of.function);
             unmeasured.push(Omission {

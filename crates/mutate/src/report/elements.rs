@@ -2,7 +2,8 @@
 //! (<https://github.com/stryker-mutator/mutation-testing-elements>, `mutation-testing-report-schema`).
 //!
 //! Its columns count UTF-16 units where Lydian's count bytes. A mutant in a macro has the place of the
-//! macro's name. Mutants without difference at their place and equivalent ones are `Ignored`.
+//! macro's name. Mutants without difference at their place are `Survived`, with that as the reason;
+//! equivalent ones are `Ignored`.
 
 use std::collections::BTreeMap;
 

@@ -50,26 +50,13 @@ pub fn render(
 }
 
 fn scores(of: &str, scores: BTreeMap<String, Score>) -> Markup {
-    let heads = [
-        "mutants",
-        "killed",
-        "timed out",
-        "survived",
-        "not infected",
-        "not reached",
-        "equivalent",
-        "score",
-    ];
     html! {
         table {
-            tr { th { (of) } @for head in heads { th { (head) } } }
+            tr { th { (of) } @for head in Score::HEADS { th { (head) } } th { "score" } }
             @for (name, score) in &scores {
                 tr {
                     td { (name) }
-                    @for count in [score.mutants, score.killed, score.timed_out, score.survived,
-                        score.not_infected, score.not_reached, score.equivalent] {
-                        td { (count) }
-                    }
+                    @for count in score.counts() { td { (count) } }
                     td { (score.percent().map_or("-".to_owned(), |percent| format!("{percent:.1} %"))) }
                 }
             }

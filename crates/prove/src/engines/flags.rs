@@ -132,13 +132,7 @@ impl<'s> Flags<'s> {
 
     /// The watched variables' symbols with their values, and the flags that are not set.
     fn known(&self, pool: &mut TermPool, flow: &Flow) -> FxHashMap<Term, Term> {
-        let mut known = FxHashMap::default();
-        for (symbol, value) in self.words.iter().zip(&flow.combination) {
-            let Some(value) = value else { continue };
-            let sort = pool.sort(*symbol);
-            let constant = pool.constant(sort, &lydian_smt::Value::from_u64(sort, *value));
-            known.insert(*symbol, constant);
-        }
+        let mut known = self.values.constants(pool, &flow.combination);
         let unset = self.flags.iter().zip(&flow.may).filter(|(_, may)| !**may);
         let no = pool.ff();
         known.extend(unset.map(|((symbol, _), _)| (*symbol, no)));
@@ -147,14 +141,9 @@ impl<'s> Flags<'s> {
 
     /// The transitions from a combination that its values allow.
     fn steps(&self, pool: &mut TermPool, (point, flow): (usize, usize)) -> Vec<FlowStep> {
-        let symbols: Vec<Term> = self.system.symbols().collect();
-        let flow = &self.flows[point][flow];
-        let set = Flow {
-            combination: flow.combination.clone(),
-            may: vec![true; self.flags.len()],
-            steps: None,
-        };
-        let mut known = self.known(pool, &set);
+        let position = |word: &Term| self.system.symbols().position(|symbol| symbol == *word);
+        let words: Vec<usize> = self.words.iter().filter_map(position).collect();
+        let mut known = self.values.constants(pool, &self.flows[point][flow].combination);
         let mut steps = Vec::new();
         for index in self.system.leaving(PointId::from_index(point)) {
             let transition = &self.system.transitions[index];
@@ -164,8 +153,7 @@ impl<'s> Flags<'s> {
             }
             let mut next = |at: usize| pool.substituted(transition.next[at], &mut known);
             let flags = self.flags.iter().map(|(_, at)| next(*at)).collect();
-            let of_word = |word: &Term| symbols.iter().position(|symbol| symbol == word);
-            let words = self.words.iter().filter_map(of_word).map(next).collect();
+            let words = words.iter().map(|at| next(*at)).collect();
             steps.push(FlowStep { to: transition.to, guard, words, flags });
         }
         steps

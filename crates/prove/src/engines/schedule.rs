@@ -297,10 +297,10 @@ impl<'s> Session<'s> {
         let whole = self.goals[goal.index()];
         let trace = course.and_then(|course| course.replayed(pool, self.whole, whole));
         if let (Some(trace), Some(companion)) = (&trace, &self.companion) {
+            let counts = companion.take_run(pool, FoundRun { goal: whole, trace, engine });
             let refused = &mut self.refused[goal.index()];
-            *refused +=
-                usize::from(!companion.take_run(pool, FoundRun { goal: whole, trace, engine }));
-            if (1..MOST_REFUSED).contains(refused) {
+            *refused += usize::from(!counts);
+            if !counts && *refused < MOST_REFUSED {
                 return;
             }
         }

@@ -239,7 +239,11 @@ impl<'s> Values<'s> {
     }
 
     /// The watched variables' symbols with their values.
-    fn constants(&self, pool: &mut TermPool, combination: &Combination) -> FxHashMap<Term, Term> {
+    pub(crate) fn constants(
+        &self,
+        pool: &mut TermPool,
+        combination: &Combination,
+    ) -> FxHashMap<Term, Term> {
         let symbols: Vec<Term> = self.system.symbols().collect();
         let mut known = FxHashMap::default();
         for (watched, value) in self.watched.iter().zip(combination) {

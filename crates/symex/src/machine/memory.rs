@@ -41,14 +41,13 @@ pub use resolve::{
 };
 
 use lydian_inputs::lazy::{LazyObject, REACH, REGION as LAZY, ROOM};
+pub use lydian_ir::interp::memory::NULL_PAGE;
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE};
 
 /// The least distance, in bytes, of two objects that the engine places.
 pub const MIN_GAP: u64 = 1 << 16;
 /// The alignment of each allocated block, in bytes.
 pub(crate) const HEAP_ALIGNMENT: u64 = 16;
-/// An access through an address below this is a null dereference.
-pub const NULL_PAGE: u64 = 1 << 12;
 
 const GLOBALS: u64 = 0x10_0000_0000_0000;
 const FUNCTIONS: u64 = 0x20_0000_0000_0000;

@@ -96,6 +96,23 @@ fn only_changed_lines_have_mutants_since_a_revision() {
 }
 
 #[test]
+fn changed_lines_of_files_that_are_compiled_in_another_folder_have_mutants_too() {
+    let at = place();
+    at.write(".gitignore", ".lydian\nm.json\ntmp\n");
+    for line in ["init -q .", "add .", "commit -qm base"] {
+        let line = format!("git -c user.name=t -c user.email=t@example.org {line}");
+        assert_eq!(shell(&at, &line).code, Some(0), "{line}");
+    }
+    at.write("unit.c", &UNIT.replace("return n * 2", "return n * 3"));
+    let test = "mkdir -p tmp && cd tmp && $CC ../unit.c ../check.c -o check-clamp && ./check-clamp";
+    let words = ["unit.c", "--test", test, "--json", "m.json", "--since", "HEAD"];
+    let ran = mutate(&at, &words);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let all = outcomes(&at.json("m.json"));
+    assert!(all.len() > 5 && all.iter().all(|it| it.1 == 9), "{all:?}");
+}
+
+#[test]
 fn functions_that_gcc_and_clang_compile_have_the_same_mutants() {
     let at = place();
     let report = |compiler: &str, name: &str| {

@@ -143,6 +143,28 @@ fn sessions_about_a_program_leave_certificates_of_proofs_over_all_runs() {
 }
 
 #[test]
+fn labels_that_are_parts_of_hyperlabels_have_names_of_their_own_in_certificates() {
+    let place = Workplace::with(EXCLUDED);
+    place.run("gen unit.c -c mcdc -o tests --proofs --time 20");
+    let ran = check(&place);
+    ran.says(0, &[]);
+    assert!(ran.out.contains("1 of 1 certificates stand"), "{ran}");
+    assert!(ran.out.contains(": mcdc: ") && ran.out.contains(": label: "), "{ran}");
+}
+
+#[test]
+fn a_ledger_gets_no_document_where_nothing_is_certified() {
+    let place = Workplace::with(
+        "int __VERIFIER_nondet_int(void);
+int main(void) { return __VERIFIER_nondet_int() > 1 ? 1 : 0; }
+",
+    );
+    std::fs::create_dir(place.path("tests")).expect("a folder");
+    place.done("prove unit.c -c dc --time 20 --ledger tests/ledger.sqlite");
+    assert_eq!(documents(&place), []);
+}
+
+#[test]
 fn options_for_proofs_about_errors_are_refused_with_objectives() {
     let place = Workplace::with("int main(void) { return 0; }");
     for option in ["--checker cbmc", "--export-c a.c", "--witnesses w"] {

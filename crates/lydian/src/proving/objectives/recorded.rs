@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use lydian_check::document::digest;
 use lydian_inputs::bounds::nothing_kept;
 use lydian_ir::FuncId;
 use lydian_ledger::{EvidenceScope, FunctionName, Ledger, LedgerError};
@@ -75,12 +74,11 @@ pub(super) struct LedgerFindings {
 impl LedgerFindings {
     /// Those of arguments of the engines.
     pub(super) fn new(
-        subject: &Subject,
+        (subject, context): (&Subject, &LedgerContext),
         asked: &AskedObjectives<'_>,
         found: &[Answered],
         certificates: &Certificates,
     ) -> Self {
-        let context = &subject.context;
         let own = subject.objectives[..subject.own].iter().zip(&context.scopes);
         let functions = own.map(|(objectives, scope)| FunctionFindings {
             name: subject.project.name(objectives.function).to_owned(),
@@ -88,13 +86,10 @@ impl LedgerFindings {
             objectives: objectives.clone(),
             evidence: Vec::new(),
         });
-        let mut documents = vec![(digest(&certificates.text), certificates.text.clone())];
-        let texts = certificates.all.iter().map(|certificate| certificate.json());
-        documents.extend(texts.map(|text| (digest(&text), text)));
         let mut findings = Self {
             unit: unit_name(&subject.project.build.file),
             functions: functions.collect(),
-            documents,
+            documents: certificates.documents(),
         };
         for entry in &asked.entries {
             let Some(evidence) = findings.evidence(context, asked, (entry, found), certificates)
@@ -129,7 +124,7 @@ impl LedgerFindings {
         let named = asked.named(entry);
         let name = shown_name(&named);
         let is_missing = certificates.missing.iter().any(|(missing, _)| *missing == name);
-        let all = certificates.all.iter().zip(&self.documents[1..]);
+        let all = certificates.all.iter().zip(self.documents.iter().skip(1));
         let own = all.filter(|(certificate, _)| {
             let goals = certificate.objectives.iter().flat_map(|objectives| &objectives.goals);
             !is_missing && goals.into_iter().any(|goal| goal.of.contains(&named))

@@ -6,11 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use lydian_check::document::digest;
 use lydian_check::document::objectives::Named;
-use lydian_ir::{FuncId, Overflow, Program};
-use lydian_objective::FunctionObjectives;
+use lydian_ir::{Overflow, Program};
 use lydian_objective::hyper::normal::Part;
+use lydian_objective::{Criterion, FunctionObjectives};
 use lydian_prove::Semantics;
 use lydian_prove::encode::{Encoded, GoalMeaning};
 use lydian_prove::engines::{Certificate, Contracts};
@@ -40,15 +39,18 @@ pub(super) fn goal_names(
 ) -> GoalNames {
     let objectives = target.objectives;
     let function = objectives.function;
+    let mut criteria: BTreeMap<Goal, Criterion> = BTreeMap::new();
+    for entry in target.entries(at) {
+        criteria.entry(entry.goal).or_insert(entry.criterion);
+    }
     let mut names = GoalNames::new();
     for goal in goals {
-        let criterion = target.entries(at).find(|entry| entry.goal == *goal);
         let text = match *goal {
             Goal::Label(_, label) => &objectives.labels[label].text,
             Goal::Hyper(_, hyper) => &objectives.hypers[hyper].text,
         };
         let named = Named {
-            criterion: criterion.map_or_else(String::new, |entry| entry.criterion.to_string()),
+            criterion: criteria.get(goal).map_or_else(String::new, ToString::to_string),
             text: text.to_string(),
             place: target.place(*goal).to_string(),
             key: target.key(*goal).to_string(),
@@ -57,15 +59,14 @@ pub(super) fn goal_names(
             names.entry(meaning).or_default().push(named.clone());
         }
     }
+    // Each label that is out of reach has a verdict of its own.
     for (label, content) in objectives.labels.iter() {
-        names.entry(GoalMeaning::Label { function, label }).or_insert_with(|| {
-            vec![Named {
-                criterion: "label".to_owned(),
-                text: content.text.to_string(),
-                place: content.place.to_string(),
-                key: content.key.to_string(),
-            }]
-        });
+        let of = names.entry(GoalMeaning::Label { function, label }).or_default();
+        let key = content.key.to_string();
+        if !of.iter().any(|named| named.key == key) {
+            let (text, place) = (content.text.to_string(), content.place.to_string());
+            of.push(Named { criterion: "label".to_owned(), text, place, key });
+        }
     }
     names
 }
@@ -105,21 +106,25 @@ impl Session<'_, '_> {
     /// The certificates of some goals of a whole program.
     pub(super) fn certified(
         &self,
-        (objectives, names): (&FunctionObjectives, &GoalNames),
+        (objectives, names): (&FunctionObjectives, &dyn Fn() -> GoalNames),
         (encoded, pool): (&Encoded, &TermPool),
         semantics: Semantics,
         proofs: &[(GoalMeaning, Certificate)],
     ) -> CertifiedGoals {
-        let is_whole = self.project.entry().is_some();
-        let is_known = is_whole
+        let is_known = !proofs.is_empty()
+            && self.project.entry().is_some()
             && semantics.overflow == Overflow::Wrap
             && !allocates(&self.project.program, self.entry);
+        if !is_known {
+            return CertifiedGoals::default();
+        }
+        let names = names();
         let goals = proofs.iter().filter_map(|(meaning, certificate)| {
             let of = names.get(meaning)?.clone();
             Some(ObjectiveGoal { meaning: *meaning, certificate, of })
         });
         let goals: Vec<ObjectiveGoal<'_>> = goals.collect();
-        if !is_known || goals.is_empty() {
+        if goals.is_empty() {
             return CertifiedGoals::default();
         }
         let program = with_predicates(&self.project.program, objectives);
@@ -131,24 +136,17 @@ impl Session<'_, '_> {
         let contracts = Contracts::none(&encoded.system);
         let of = (encoded, pool);
         let written = Certificates::of_objectives((source, labels), of, &contracts, &goals);
-        let mut found = CertifiedGoals::default();
-        found.documents.push((digest(&written.text), written.text.clone()));
-        for certificate in &written.all {
-            let text = certificate.json();
-            found.documents.push((digest(&text), text));
-        }
-        for (meaning, certificate) in &written.goals {
-            found.by_goal.insert(*meaning, found.documents[certificate + 1].0.clone());
-        }
-        found
+        let documents = written.documents();
+        let of = |(meaning, at): &(GoalMeaning, usize)| (*meaning, documents[at + 1].0.clone());
+        let by_goal = written.goals.iter().map(of).collect();
+        CertifiedGoals { documents, by_goal }
     }
 }
 
 /// A program whose function has the expressions of its objectives' predicates behind its own.
 fn with_predicates(program: &Program, objectives: &FunctionObjectives) -> Program {
     let mut program = program.clone();
-    let function: FuncId = objectives.function;
-    if let Some(body) = &mut program.functions[function].body {
+    if let Some(body) = &mut program.functions[objectives.function].body {
         body.exprs = objectives.exprs.clone();
     }
     program

@@ -181,7 +181,7 @@ impl Session<'_, '_> {
         let mut vectors = VectorLabels { labels: Vec::new() };
         infeasible_vectors::infeasible(objectives, body, &left, short_circuit, &mut vectors);
         let asked = Asked::new(objectives, &left, vectors.labels);
-        let names = goal_names((at, target), &left);
+        let names = || goal_names((at, target), &left);
         let Some(mut proofs) = self.search((&asked, &names), config, budget) else {
             return Ok(Answers::default());
         };
@@ -228,7 +228,7 @@ impl Session<'_, '_> {
     /// Asks the engines about goals; none if the function has no encoding.
     fn search<'a>(
         &self,
-        (asked, names): (&'a Asked, &GoalNames),
+        (asked, names): (&'a Asked, &dyn Fn() -> GoalNames),
         config: &Config,
         budget: &Budget,
     ) -> Option<Proofs<'a>> {
