@@ -199,7 +199,41 @@ impl Reader<'_> {
                 }
             }
         }
+        for write in &mut writes {
+            self.add_addresses_among_bytes(write);
+        }
         writes
+    }
+
+    /// Makes pointers of words that are written byte by byte and that are addresses of objects of the
+    /// test or of globals.
+    fn add_addresses_among_bytes(&mut self, write: &mut ExternalWrite) {
+        let first = write.offset.wrapping_neg() % 8;
+        let end = write.image.bytes.len() as u64;
+        for at in (first..end.saturating_sub(7)).step_by(8) {
+            let known = &write.image.pointers;
+            if known.iter().any(|pointer| pointer.offset.abs_diff(at) < 8) {
+                continue;
+            }
+            let bytes = &mut write.image.bytes[at as usize..][..8];
+            let word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            if self.leads_into_test(word)
+                && let Some(target) = self.target(word)
+            {
+                if !matches!(target, PointerTarget::Object(..)) {
+                    bytes.fill(0);
+                }
+                write.image.pointers.push(ImagePointer { offset: at, target });
+            }
+        }
+    }
+
+    /// Whether a number is the address of an object of the test, or of a global.
+    fn leads_into_test(&self, number: u64) -> bool {
+        match is_address(u128::from(number)) {
+            true => self.arena.place_of(number).is_some(),
+            false => self.global_at(number).is_some(),
+        }
     }
 
     /// The pieces of one write, with their distances from the target.
@@ -285,8 +319,7 @@ impl Reader<'_> {
             // A number may be the address of an object of the test, or of a global.
             let may_be_pointer = match cell.ty {
                 Type::Ptr => true,
-                Type::Int(64) if is_address(bits) => self.arena.place_of(bits as u64).is_some(),
-                Type::Int(64) => self.global_at(bits as u64).is_some(),
+                Type::Int(64) => self.leads_into_test(bits as u64),
                 _ => false,
             };
             if may_be_pointer

@@ -411,8 +411,11 @@ impl<'p, 'e> Engine<'p, 'e> {
         *self.paths.entry(ending).or_default() += 1;
     }
 
-    /// Gives the test of a state's model, with the labels that it covers.
+    /// Gives the test of a state's model, with the labels that it covers. Where the path depends on
+    /// undetermined values, it may be no path of the program from there on, so nothing is claimed of
+    /// its end.
     pub(crate) fn give_test(&mut self, state: &mut State, ending: Ending) {
+        let ending = state.depends.cuts().into_iter().next().map_or(ending, Ending::Cut);
         let ending = match self.bring_within_reason(state) {
             Some(false) => ending,
             // The trap is no fact of the path, so the other input may not trap.

@@ -103,7 +103,10 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Vec::new();
         }
         let call = format!("{}()#{}", function.name, state.calls_of(&function.name));
-        let ReachableMemory { found, incomplete } = self.reach_of(state, func, site, arg_types);
+        let ReachableMemory { mut found, incomplete } = self.reach_of(state, func, site, arg_types);
+        // Two ways may lead to one object, so the path has the order of the test: what a pointer leads
+        // to is written before the pointer.
+        found.sort_by_key(|reached| Reverse(reached.way.through.len()));
         let (mut incomplete, mut writes) = (incomplete, Vec::new());
         for reached in found.iter().filter(|reached| reached.writable) {
             let call = Call { name: &call, permitted };
@@ -114,7 +117,6 @@ impl<N: Notes> Machine<'_, '_, N> {
         if !permitted.is_stated() {
             self.assume_reach(func, incomplete);
         }
-        writes.sort_by_key(|write: &WritePlan| Reverse(write.chain.through.len()));
         writes
     }
 
