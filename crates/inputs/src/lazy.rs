@@ -532,6 +532,16 @@ impl LazyInputs {
         tables.add_pointer(address, pointer)
     }
 
+    /// The objects that some path initialised around an address: one, or several layouts of one.
+    pub fn objects_around(&self, address: u64) -> Vec<Arc<LazyObject>> {
+        let tables = self.tables();
+        let room = tables.rooms.get(&(address / ROOM));
+        let mut objects: Vec<_> =
+            room.into_iter().flat_map(|room| &room.objects).cloned().collect();
+        objects.sort_by_key(|object| object.own.laid());
+        objects
+    }
+
     /// The object around an address that possibly no path has accessed: one that was initialised on
     /// some path; else one of the type of the pointer whose home is there; else one whose home is the
     /// address itself, for a pointer of a type that is never followed.
@@ -541,10 +551,9 @@ impl LazyInputs {
         address: u64,
         ty: Option<CTypeId>,
     ) -> Option<Arc<LazyObject>> {
+        let known = self.objects_around(address).into_iter().next();
         let tables = self.tables();
         let room = tables.rooms.get(&(address / ROOM));
-        let objects = room.into_iter().flat_map(|room| &room.objects);
-        let known = objects.min_by_key(|object| object.own.laid()).cloned();
         let pointers = room.into_iter().flat_map(|room| &room.pointers);
         let pointer = pointers.min_by_key(|pointer| (pointer.home, pointer.ty)).cloned();
         drop(tables);

@@ -253,7 +253,10 @@ impl Builder<'_> {
         let accesses = match seen {
             Some(seen) => seen,
             None => ObjectAccesses {
-                object: self.inputs.object_around(&self.program.types, address, ty)?,
+                object: match self.object_of_claims(address) {
+                    Some(object) => object,
+                    None => self.inputs.object_around(&self.program.types, address, ty)?,
+                },
                 touched: Vec::new(),
                 read: Vec::new(),
                 is_block: false,
@@ -350,12 +353,24 @@ impl Builder<'_> {
         !found.is_empty()
     }
 
-    /// Whether a number is an address in an object that the path accessed, or that the test has.
+    /// Whether a number is an address in an object that the path accessed, or that the test has or
+    /// needs.
     fn leads_to_an_object(&self, number: u64) -> bool {
         let is_there = |object: &LazyObject| is_in_room(object.home, number);
         is_address(u128::from(number))
             && (self.needs.accesses.iter().any(|seen| is_there(&seen.object))
-                || self.arena.objects.iter().any(|made| is_there(&made.accesses.object)))
+                || self.arena.objects.iter().any(|made| is_there(&made.accesses.object))
+                || self.object_of_claims(number).is_some())
+    }
+
+    /// An object around an address whose values the claims of a test depend on. The predicate of a
+    /// label may follow a pointer that the path does not follow.
+    fn object_of_claims(&self, address: u64) -> Option<Arc<LazyObject>> {
+        let is_needed = |object: &Arc<LazyObject>| {
+            let mut parts = object.known_parts().into_iter();
+            parts.any(|(_, term)| self.needs.relevant.has(self.pool, term))
+        };
+        self.inputs.objects_around(address).into_iter().find(is_needed)
     }
 }
 

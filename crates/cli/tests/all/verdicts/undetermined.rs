@@ -329,3 +329,28 @@ void run(const struct row *row)
         assert!(covered >= 9, "{ran}");
     }
 }
+
+#[test]
+fn predicates_add_no_records_to_an_object_of_the_path() {
+    // Mutants of `SIZE` lead to places behind the object, where each would find a record of its own.
+    let text = "struct ctx { int level; };
+struct dev { int n; struct ctx *ctx; };
+struct inner { int a; struct dev *dev; int c; long d[3]; };
+struct outer { unsigned kind; int x; void *more; };
+#define SIZE ((sizeof(struct inner) + 7) & ~7ul)
+#define TO_INNER(t) ((struct inner *)((unsigned char *)(t) - SIZE))
+int f(struct inner *in)
+{
+    struct outer *out = (struct outer *)((unsigned char *)in + SIZE);
+    if (out->kind == 3)
+        return 2;
+    if (TO_INNER(out)->dev)
+        return TO_INNER(out)->dev->ctx != 0;
+    return 1;
+}
+";
+    let place = Workplace::with(text);
+    place.done("gen unit.c -c wm --json t.json");
+    let reasons = rows(&place.json("t.json"), "f")[0]["reasons"].to_string();
+    assert!(reasons.contains("a record that only a predicate looks at"), "{reasons}");
+}

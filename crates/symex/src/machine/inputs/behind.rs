@@ -135,10 +135,11 @@ impl<N: Notes> StateView<'_, '_, N> {
         {
             return Ok(());
         }
-        self.assume_unaliased_record(lazy, of);
         if self.state.log.is_in_predicate() {
-            self.uses.keep_before_predicate(self.state);
+            // The records that two predicates find there may overlap, and no test would have both.
+            return Err(Stop::Unsupported("a record that only a predicate looks at".into()));
         }
+        self.assume_unaliased_record(lazy, of);
         let new = self.context.inputs.object_with(&self.context.program.types, pool, lazy, of);
         let object = self.state.memory.object_mut(candidate.object);
         object.contents.become_part_of(new.clone());

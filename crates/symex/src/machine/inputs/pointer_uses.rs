@@ -143,7 +143,7 @@ impl PointerUses {
     }
 
     /// Keeps the path's data before the predicate changes them, so that the path is not affected.
-    pub(crate) fn keep_before_predicate<N>(&mut self, state: &State<N>) {
+    fn keep_before_predicate<N>(&mut self, state: &State<N>) {
         self.suppositions
             .before
             .get_or_insert_with(|| (state.memory.clone(), state.path.expanded.clone()));
