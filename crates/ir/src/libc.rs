@@ -270,6 +270,22 @@ impl VerificationFn {
             | Self::CproverAssert => false,
         }
     }
+
+    /// Whether a call of it may end a run as one that is assumed away.
+    pub const fn assumes(self) -> bool {
+        match self {
+            Self::VerifierAssume
+            | Self::KleeAssume
+            | Self::KleeSilentExit
+            | Self::KleeRange
+            | Self::CproverAssume => true,
+            Self::VerifierError
+            | Self::ReachError
+            | Self::KleeMakeSymbolic
+            | Self::KleeInt
+            | Self::CproverAssert => false,
+        }
+    }
 }
 
 /// Whether a function of this name gives the value of an environment variable.

@@ -124,6 +124,9 @@ impl Structures {
         if self.known.len() < pool.len() {
             self.known.resize(pool.len(), 0);
         }
+        if self.known[term.index()] != 0 {
+            return self.known[term.index()];
+        }
         let mut waiting = vec![term];
         while let Some(&next) = waiting.last() {
             if self.known[next.index()] != 0 {

@@ -172,14 +172,12 @@ fn at_place((func, block, next, sites_done): ActivationPlace) -> Frame {
 pub(crate) fn fingerprint(structures: &mut Structures, pool: &TermPool, state: &State) -> u64 {
     let mut hasher = DefaultHasher::new();
     // Conjuncts are ordered by their age in this pool, which another pool does not share.
-    let mut sorted = |terms: &mut dyn Iterator<Item = Term>| {
-        let mut numbers: Vec<u64> = terms.map(|term| structures.of(pool, term)).collect();
-        numbers.sort_unstable();
-        numbers
+    let mut unordered = |terms: &mut dyn Iterator<Item = Term>| {
+        terms.fold(0_u64, |sum, term| sum.wrapping_add(structures.of(pool, term)))
     };
-    sorted(&mut state.path.facts.iter().copied()).hash(&mut hasher);
-    sorted(&mut state.path.resolved.keys().copied()).hash(&mut hasher);
-    sorted(&mut state.path.expanded.keys().copied()).hash(&mut hasher);
+    unordered(&mut state.path.facts.iter().copied()).hash(&mut hasher);
+    unordered(&mut state.path.resolved.keys().copied()).hash(&mut hasher);
+    unordered(&mut state.path.expanded.keys().copied()).hash(&mut hasher);
     for frame in &state.frames {
         (frame.func, frame.block, frame.next, frame.serial).hash(&mut hasher);
         for register in &frame.registers {

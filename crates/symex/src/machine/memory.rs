@@ -19,12 +19,14 @@ mod definedness;
 mod either;
 mod facts;
 mod lazy;
+mod object_table;
 mod resolve;
 mod rows;
 
 use std::sync::Arc;
 
 use lydian_smt::Term;
+use object_table::ObjectTable;
 
 pub use access::{AccessKind, Window, range_within, within_count};
 pub use cells::{
@@ -190,7 +192,7 @@ pub struct NewObject {
 
 #[derive(Clone, Debug)]
 struct Table {
-    objects: Arc<Vec<Arc<Object>>>,
+    objects: ObjectTable,
     next: u64,
 }
 
@@ -214,15 +216,15 @@ impl Memory {
             let same = |(a, b): (&Arc<Object>, &Arc<Object>)| Arc::ptr_eq(a, b) || a == b;
             a.next == b.next
                 && a.objects.len() == b.objects.len()
-                && (Arc::ptr_eq(&a.objects, &b.objects)
-                    || a.objects.iter().zip(&*b.objects).all(same))
+                && (a.objects.is_shared_with(&b.objects)
+                    || a.objects.iter().zip(b.objects.iter()).all(same))
         })
     }
 
     /// Memory without objects.
     pub fn new() -> Self {
         let table = |region: Region| Table {
-            objects: Arc::new(Vec::new()),
+            objects: ObjectTable::default(),
             next: region.start() + MIN_GAP,
         };
         Self { tables: REGIONS.map(table) }
@@ -248,9 +250,8 @@ impl Memory {
             return None;
         }
         table.next = next;
-        let objects = Arc::make_mut(&mut table.objects);
-        let index = u32::try_from(objects.len()).ok()?;
-        objects.push(Arc::new(Object {
+        let index = u32::try_from(table.objects.len()).ok()?;
+        table.objects.push(Arc::new(Object {
             base,
             alignment: new.alignment,
             size: new.size,
@@ -276,8 +277,7 @@ impl Memory {
 
     /// An object, to be changed in this state alone.
     pub fn object_mut(&mut self, id: ObjectId) -> &mut Object {
-        let objects = Arc::make_mut(&mut self.tables[id.region as usize].objects);
-        Arc::make_mut(&mut objects[id.index as usize])
+        self.tables[id.region as usize].objects.get_mut(id.index as usize)
     }
 
     /// All lazy objects, wherever they are now, dead or alive.
@@ -323,7 +323,7 @@ impl Memory {
     /// Ends an object's lifetime. Its address is not used again.
     pub fn release(&mut self, id: ObjectId) {
         let table = &mut self.tables[id.region as usize];
-        let objects = Arc::make_mut(&mut table.objects);
+        let objects = &mut table.objects;
         let is_last = id.region == Region::Dynamic && id.index as usize + 1 == objects.len();
         // Tests still need the accessed bytes of an input object, and the lengths of its blocks.
         let object = &objects[id.index as usize];
@@ -331,7 +331,7 @@ impl Memory {
             objects.pop();
             return;
         }
-        let object = Arc::make_mut(&mut objects[id.index as usize]);
+        let object = objects.get_mut(id.index as usize);
         object.alive = false;
         object.contents = Contents::new(Background::Zero);
     }
@@ -352,7 +352,7 @@ impl Memory {
             let object = &objects[index];
             address.saturating_sub(object.base + object.size)
         });
-        let ahead = objects.get(after).map(|next| next.base - address);
+        let ahead = (after < objects.len()).then(|| objects[after].base - address);
         match (past, ahead) {
             (Some(past), _) if past <= ahead.unwrap_or(u64::MAX).min(MIN_GAP / 2) => before.map(id),
             (_, Some(ahead)) if ahead <= MIN_GAP / 2 => Some(id(after)),
@@ -382,7 +382,7 @@ impl Memory {
     #[cfg(test)]
     fn shares_with(&self, other: &Self) -> bool {
         let pairs = self.tables.iter().zip(&other.tables);
-        pairs.into_iter().all(|(a, b)| Arc::ptr_eq(&a.objects, &b.objects))
+        pairs.into_iter().all(|(a, b)| a.objects.is_shared_with(&b.objects))
     }
 }
 

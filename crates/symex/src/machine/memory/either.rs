@@ -11,6 +11,7 @@ use lydian_eval::to_bytes;
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::memory::lazy::RowArrays;
+use crate::machine::memory::object_table::ObjectTable;
 use crate::machine::memory::{
     AccessRanges, Background, Cell, Contents, Memory, Object, REGIONS, Region, Table,
 };
@@ -36,41 +37,41 @@ impl Memory {
 
 fn either_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> Option<Table> {
     let next = a.next.max(b.next);
-    if Arc::ptr_eq(&a.objects, &b.objects) {
+    if a.objects.is_shared_with(&b.objects) {
         return Some(Table { objects: a.objects.clone(), next });
     }
     let (longer, shorter) = if a.objects.len() >= b.objects.len() { (a, b) } else { (b, a) };
     let common = shorter.objects.len();
     // Objects of one memory alone must be dead: only a dangling address leads to them.
-    if longer.objects[common..].iter().any(|object| object.alive) {
+    if longer.objects.iter().skip(common).any(|object| object.alive) {
         return None;
     }
-    let mut objects = Vec::with_capacity(longer.objects.len());
-    for (a, b) in a.objects.iter().zip(&*b.objects) {
+    let mut objects = ObjectTable::default();
+    for (a, b) in a.objects.iter().zip(b.objects.iter()) {
         objects.push(either_object(pool, holds, a, b)?);
     }
-    objects.extend(longer.objects[common..].iter().cloned());
-    Some(Table { objects: Arc::new(objects), next })
+    longer.objects.iter().skip(common).for_each(|object| objects.push(object.clone()));
+    Some(Table { objects, next })
 }
 
 /// Merges the tables of lazy objects. An object that only one path looked at has its first contents
 /// on the other.
 fn either_lazy_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> Option<Table> {
     let next = a.next.max(b.next);
-    if Arc::ptr_eq(&a.objects, &b.objects) {
+    if a.objects.is_shared_with(&b.objects) {
         return Some(Table { objects: a.objects.clone(), next });
     }
     let find =
         |table: &Table, base: u64| table.objects.iter().find(|object| object.base == base).cloned();
-    let mut objects = Vec::with_capacity(a.objects.len());
-    for object in &*a.objects {
+    let mut objects = ObjectTable::default();
+    for object in a.objects.iter() {
         let other = find(b, object.base).or_else(|| untouched(object))?;
         objects.push(either_object(pool, holds, object, &other)?);
     }
     for object in b.objects.iter().filter(|object| find(a, object.base).is_none()) {
         objects.push(either_object(pool, holds, &untouched(object)?, object)?);
     }
-    Some(Table { objects: Arc::new(objects), next })
+    Some(Table { objects, next })
 }
 
 /// An input object as it is before a path looks at it.

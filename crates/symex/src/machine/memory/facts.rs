@@ -3,22 +3,26 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use lydian_smt::{BinOp, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
-/// The most facts that are searched one after the other; more facts have a hash set.
+/// The most facts that are searched one after the other; those before them are in hash sets.
 const FEW: usize = 32;
 /// The most parts of a conjunction that are looked at in one call.
 const MOST_PARTS: usize = 1 << 10;
 
-/// Booleans that hold, each once, in the order of their discovery. A look-up takes the same time
-/// however many there are.
+/// Booleans that hold, each once, in the order of their discovery. A look-up takes nearly the same
+/// time however many there are, and so does a copy: it shares the sets.
 #[derive(Clone, Default)]
 pub struct Facts {
     all: Vec<Term>,
-    /// The set of all facts, where there are more than a few.
-    looked_up: Option<FxHashSet<Term>>,
+    /// The sets of the first `in_sets` facts, of one stretch each. Each has more than twice as many as
+    /// the next.
+    sets: SmallVec<[Arc<FxHashSet<Term>>; 2]>,
+    in_sets: usize,
     /// The values found for conjunctions, each with the number of facts at that time. Known values
     /// stay; unknown ones may become known with more facts.
     conjunctions: RefCell<FxHashMap<Term, (usize, Option<bool>)>>,
@@ -34,7 +38,8 @@ impl Facts {
     pub fn fork(&self) -> Self {
         let mut all = Vec::with_capacity(self.all.len() + 4);
         all.extend_from_slice(&self.all);
-        Self { all, looked_up: self.looked_up.clone(), conjunctions: RefCell::default() }
+        let (sets, in_sets) = (self.sets.clone(), self.in_sets);
+        Self { all, sets, in_sets, conjunctions: RefCell::default() }
     }
 
     /// The first `count` facts.
@@ -47,23 +52,24 @@ impl Facts {
     /// Adds a fact that is not among them.
     pub fn push(&mut self, fact: Term) {
         self.all.push(fact);
-        match &mut self.looked_up {
-            Some(known) => {
-                known.insert(fact);
-            }
-            None if self.all.len() > FEW => {
-                self.looked_up = Some(self.all.iter().copied().collect());
-            }
-            None => {}
+        if self.all.len() - self.in_sets > FEW {
+            self.add_set();
         }
+    }
+
+    /// Moves the facts that are in no set into one, together with sets that are not much larger.
+    fn add_set(&mut self) {
+        let mut set: FxHashSet<Term> = self.all[self.in_sets..].iter().copied().collect();
+        while self.sets.last().is_some_and(|last| last.len() <= 2 * set.len()) {
+            self.sets.pop().iter().for_each(|last| set.extend(&**last));
+        }
+        self.sets.push(Arc::new(set));
+        self.in_sets = self.all.len();
     }
 
     /// Whether a term is among them.
     pub fn contains(&self, fact: &Term) -> bool {
-        match &self.looked_up {
-            Some(known) => known.contains(fact),
-            None => self.all.contains(fact),
-        }
+        self.all[self.in_sets..].contains(fact) || self.sets.iter().any(|set| set.contains(fact))
     }
 
     /// The value of a Boolean where it or its negation is a fact. A conjunction is looked up by its
@@ -157,6 +163,21 @@ mod tests {
             assert!(terms[..=count].iter().all(|known| facts.contains(known)));
         }
         assert_eq!(*facts, terms[..]);
+    }
+
+    #[test]
+    fn a_copy_and_its_original_do_not_see_each_other_s_later_facts() {
+        let mut pool = TermPool::new();
+        let terms: Vec<Term> = (0..600).map(|n| pool.var(&format!("f{n}"), Sort::Bool)).collect();
+        let mut facts = Facts::new();
+        terms[..150].iter().for_each(|term| facts.push(*term));
+        let mut copy = facts.fork();
+        terms[150..300].iter().for_each(|term| facts.push(*term));
+        terms[300..].iter().for_each(|term| copy.push(*term));
+        for (at, term) in terms.iter().enumerate() {
+            assert_eq!(facts.contains(term), at < 300, "{at}");
+            assert_eq!(copy.contains(term), !(150..300).contains(&at), "{at}");
+        }
     }
 
     #[test]

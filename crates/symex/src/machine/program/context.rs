@@ -12,7 +12,7 @@ use lydian_inputs::lazy::shape::Shape;
 use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType, REGION};
 use lydian_inputs::{Addresses, InputPlan, InputSpec, Invariant};
 use lydian_ir::ctype::IntKind;
-use lydian_ir::libc::{Family, STREAM_BYTES, error_number, is_library_object, model_of, streams};
+use lydian_ir::libc::{LibFn, STREAM_BYTES, error_number, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
     BlockId, Body, CType, CTypeId, CTypes, Callee, CmpOp, ConditionId, DecisionId, Expr, ExprArena,
@@ -97,9 +97,13 @@ impl<'p> Context<'p> {
         let behind = globals.split_off(program.globals.len());
         let streams = held.into_iter().zip(behind).collect();
         let (reach, traps) = (RefCell::default(), RefCell::default());
-        let assumes = program.functions.values().any(|function| {
+        let assumes = program.functions.iter().any(|(id, function)| {
             let model = model_of(&program.types, &function.name, function.ty);
-            function.body.is_none() && model.is_some_and(|m| m.family == Family::Verification)
+            let function = match model.map(|model| model.function) {
+                Some(LibFn::Verification(known)) if function.body.is_none() => known,
+                _ => return false,
+            };
+            function.assumes() && program.is_used(id)
         });
         let is_library = |name: &str| name.starts_with('.') || is_library_object(name);
         let has_variables =
