@@ -14,24 +14,24 @@ use crate::annotate::values::types::{Reading, c_type, compared_as};
 use super::conversions::{Value, convert, extended, substitute};
 
 /// A whole expression with one node replaced.
-pub(super) struct Mutant {
+pub(in crate::annotate) struct Mutant {
     /// The mutated expression.
-    pub(super) expr: ExprId,
+    pub(in crate::annotate) expr: ExprId,
     /// The name of the mutation, such as `AOR + -> -`.
-    pub(super) name: String,
+    pub(in crate::annotate) name: String,
     /// The text of the replaced node.
-    pub(super) span: Span,
+    pub(in crate::annotate) span: Span,
 }
 
 /// All mutants of a root's expression, without those equal by construction.
-pub(super) fn mutants(cx: &mut Context<'_>, root: &Root) -> Vec<Mutant> {
+pub(in crate::annotate) fn mutants(cx: &mut Context<'_>, root: &Root) -> Vec<Mutant> {
     let mut walk = Walk { cx, root, path: Vec::new(), found: Vec::new() };
     walk.visit(root.expr);
     walk.found
 }
 
 /// Whether the expression is a comparison of integers or addresses that the user wrote.
-pub(super) fn compares_integers(cx: &Context<'_>, expr: ExprId) -> bool {
+pub(in crate::annotate) fn compares_integers(cx: &Context<'_>, expr: ExprId) -> bool {
     match cx.exprs.arena()[expr] {
         Expr::Cmp(op, a, b) => !op.is_float() && is_written(cx, expr, &[a, b]),
         _ => false,
