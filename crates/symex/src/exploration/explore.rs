@@ -99,7 +99,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         'e: 'p,
     {
         let Task { program, func, spec, objectives, known, config, budget } = *task;
-        let goals = Goals::new(program, objectives, known);
+        let goals = Goals::new(program, objectives, known, config.augmentation);
         let setting = Setting {
             program,
             func,
@@ -157,7 +157,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     pub(crate) fn run(&mut self) {
-        while !self.stopped && self.run_one() {}
+        while !self.stopped && !self.has_paths_for_augmentation() && self.run_one() {}
         if let Some(cut) = self.cut_by_stop() {
             self.goals.hypers.stop_asking(&cut);
         }
@@ -167,6 +167,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.run_replays();
         }
         self.look_at_all_pairs();
+        self.look_at_all_occurrences();
         self.drop_all_waiting();
     }
 
@@ -184,6 +185,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.look_at_due_labels();
         self.look_at_due_rows();
         self.look_at_due_pairs();
+        self.look_at_due_occurrences();
         self.look_at_whole_states();
         let (work, steps) = (self.work_on_paths(), self.machine.statistics.steps);
         let Some(mut state) = self.frontier.next(&self.goals, work, steps) else { return false };
@@ -340,6 +342,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             state.course.replay = !state.pending;
             return false;
         }
+        self.goals.keep_dropped(state);
         self.machine.statistics.dropped += 1;
         self.trace(state, |state| TraceEvent::Drop { state });
         true
@@ -450,13 +453,19 @@ impl<'p, 'e> Engine<'p, 'e> {
         state.claims.promises.clear();
         state.claims.conditions.clear();
         let kept = std::mem::take(&mut state.claims.keep);
+        if covered.iter().any(|goal| !self.goals.labels.augments(*goal)) {
+            self.goals.augment_path(state);
+        }
+        self.goals.augmentation.note_model(model);
         let has = self.goals.record_of(&mut self.machine, state, &covered, model);
         let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();
         self.note_given(state, TestMessage::of(&covered, kept, has), &ending);
         self.trace(state, |state| TraceEvent::Test { state, covers: covered.len() });
         let covers = covered.iter().filter_map(|goal| self.goals.labels.label_ref(*goal)).collect();
-        let placed = state.placed;
-        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));
+        let transformed = self.transformed_by(state);
+        let (placed, facts) = (state.placed, state.path.facts.len());
+        let found = FoundTest { test, covers, completes, transformed, facts, ending, placed };
+        (self.sink)(Event::Test(Box::new(found)));
     }
 
     /// The test of a model of a state. `shown` is the state with more inputs, if there are any.
@@ -520,6 +529,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         let covered = self.machine.context.config.mode != Mode::Plain
             && self.machine.context.config.stop_when_covered
+            && !self.goals.augmentation.is_on()
             && self.goals.labels.left() == 0
             // A path may still break an assumption, and open its labels again.
             && (!self.machine.context.assumes || self.goals.labels.without_test() == 0);
@@ -610,7 +620,7 @@ impl Novelty {
 }
 
 /// Drops a state that waits when the exploration stops, after giving the test of its model.
-fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
+pub(crate) fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
     if let Some(cut) = engine.cut_by_stop() {
         engine.cut_path(&state, cut);
     }
