@@ -101,7 +101,7 @@ impl Engine<'_, '_> {
             let asked = if alone { &labels[labels.len() - 1..] } else { &labels[..] };
             let any = self.machine.pool.or_all(asked.iter().map(|label| label.holds));
             self.machine.statistics.augmented_queries += 1;
-            let effort = if alone { Effort::FULL } else { Effort::after(0) };
+            let effort = Effort::after(0);
             match self.machine.ask_within(&at.state, along, Some(any), effort).0 {
                 Feasible::Yes(model) => self.follow_transformed(at, along, model, &mut labels),
                 Feasible::No if alone => self.give_up_asking(labels.pop()),
