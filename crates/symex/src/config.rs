@@ -65,7 +65,8 @@ pub struct Augmentation {
     /// What of the path is kept.
     pub kind: AugmentationKind,
     /// Whether each occurrence of a condition on a path is transformed, and not only as many as it
-    /// takes to satisfy each transformed condition once.
+    /// takes to satisfy each transformed condition once. No ways are merged then
+    /// ([`Config::merge`]).
     pub each_occurrence: bool,
 }
 

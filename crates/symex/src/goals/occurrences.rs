@@ -19,7 +19,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use lydian_ir::DecisionId;
+use lydian_ir::{DecisionId, FuncId};
 use lydian_smt::{Model, Term};
 use rustc_hash::FxHashMap;
 
@@ -76,12 +76,20 @@ impl Drop for Prefix {
     }
 }
 
+/// A place that paths pass again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    /// The end of a decision, whichever way it is left.
+    Decision(FuncId, DecisionId),
+    Point(ProgramPoint),
+}
+
 /// The conditions of a path that augmentation may transform.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathOccurrences {
     last: Option<Rc<Prefix>>,
     /// How many occurrences of a place the path has left.
-    turns: Rc<FxHashMap<ProgramPoint, u32>>,
+    turns: Rc<FxHashMap<Place, u32>>,
 }
 
 impl PathOccurrences {
@@ -186,8 +194,27 @@ impl Goals<'_> {
         }
     }
 
-    /// Removes the labels of augmentation from `open`, and notes them with the state's path.
-    pub(crate) fn leave_occurrence(&mut self, state: &mut State, open: &mut Vec<OpenLabel>) {
+    /// Counts that a path passes a place with labels of augmentation. Returns the number of this time.
+    pub(crate) fn count_turn(&self, state: &mut State, open: &[OpenLabel]) -> u32 {
+        let first = open.iter().find(|label| self.labels.augments(label.goal));
+        let Some(first) = first else { return 0 };
+        let place = match self.labels.decision_of(first.goal) {
+            Some((func, decision)) => Place::Decision(func, decision),
+            None => Place::Point(state.frame().point()),
+        };
+        let turns = Rc::make_mut(&mut state.notes.occurrences.turns).entry(place).or_default();
+        *turns += 1;
+        *turns
+    }
+
+    /// Removes the labels of augmentation from `open`, and notes them with the state's path, which
+    /// passes their place for this time.
+    pub(crate) fn leave_occurrence(
+        &mut self,
+        state: &mut State,
+        open: &mut Vec<OpenLabel>,
+        turn: u32,
+    ) {
         if !self.augmentation.is_on() {
             return;
         }
@@ -195,23 +222,13 @@ impl Goals<'_> {
         let mut left: Vec<OpenLabel> = left;
         *open = others;
         left.retain(|label| self.augmentation.may_ask(label.goal));
-        if !left.is_empty()
-            && let Some(turn) = self.next_turn(state)
-        {
+        if !left.is_empty() && (self.augmentation.takes_each() || turn <= TURNS) {
             self.hang_occurrence(state, left, turn);
         }
     }
 
-    /// The turn of an occurrence of a place on a path; `None` if the path keeps no more of them.
-    fn next_turn(&self, state: &mut State) -> Option<u32> {
-        let point = state.frame().point();
-        let turns = Rc::make_mut(&mut state.notes.occurrences.turns).entry(point).or_default();
-        *turns += 1;
-        Some(*turns).filter(|turns| self.augmentation.takes_each() || *turns <= TURNS)
-    }
-
     fn hang_occurrence(&mut self, state: &mut State, labels: Vec<OpenLabel>, turn: u32) {
-        let of_decision = labels.iter().all(|label| self.labels.is_of_decision(label.goal));
+        let of_decision = labels.iter().all(|label| self.labels.decision_of(label.goal).is_some());
         let fits = |prefix: &Rc<Prefix>| !prefix.decides || of_decision;
         if !state.notes.occurrences.last.as_ref().is_some_and(fits) {
             state.notes.occurrences.push(false);

@@ -219,9 +219,10 @@ impl Goals<'_> {
             return;
         }
         let before = open.len();
+        let turn = self.count_turn(state, &open);
         self.take_held(machine, state, &mut open);
         machine.statistics.free_labels += (before - open.len()) as u64;
-        self.leave_occurrence(state, &mut open);
+        self.leave_occurrence(state, &mut open, turn);
         if state.notes.goals.haste {
             // Questions about this path are hard, so the path is followed to its end first.
             put_off(state, open);

@@ -158,12 +158,14 @@ impl Engine<'_, '_> {
         // Each occurrence that is transformed has its test, even one that covers nothing new.
         run.claims.keep = self.goals.augmentation.takes_each();
         run.claims.promises.extend(along);
-        let before: Vec<GoalId> = labels.iter().map(|label| label.goal).collect();
+        let before = labels.clone();
         self.goals.take_held(&mut self.machine, &mut run, labels);
-        let is_left = |goal: &GoalId| labels.iter().any(|label| label.goal == *goal);
         if run.claims.keep {
-            let held = before.into_iter().filter(|goal| !is_left(goal));
-            run.claims.transformed = held.map(|goal| (goal, at.turn)).collect();
+            let is_left = |goal: GoalId| labels.iter().any(|label| label.goal == goal);
+            for label in before.iter().filter(|label| !is_left(label.goal)) {
+                run.claims.transformed.push((label.goal, at.turn));
+                run.claims.promises.push(label.holds);
+            }
         }
         self.goals.label_paths += 1;
         self.goals.ask_for_any(&mut self.machine, &mut run, labels.clone());

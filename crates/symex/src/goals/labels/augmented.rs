@@ -2,7 +2,7 @@
 //! notice of.
 
 use lydian_base::EntityId as _;
-use lydian_ir::FuncId;
+use lydian_ir::{DecisionId, FuncId};
 
 use super::{GoalId, LabelTable};
 use crate::machine::program::site::SiteKey;
@@ -47,8 +47,9 @@ impl LabelTable<'_> {
             })
     }
 
-    /// Whether a goal is a label of a decision.
-    pub(crate) fn is_of_decision(&self, goal: GoalId) -> bool {
-        self.goals[goal.index()].decision.is_some()
+    /// The decision that a goal is a label of, with its function.
+    pub(crate) fn decision_of(&self, goal: GoalId) -> Option<(FuncId, DecisionId)> {
+        let decision = self.goals[goal.index()].decision?;
+        Some((self.sites_of(goal)?.0, decision))
     }
 }
