@@ -90,8 +90,12 @@ impl Session<'_, '_> {
         let mut contradictions = Vec::new();
         let control =
             self.decide_control(&mut hyper_coverage, config, budget, &mut contradictions)?;
-        let left = self.open_goals()?;
+        let mut left = self.open_goals()?;
         log::info!("{}: {} objectives are open before proofs", self.name(), left.len());
+        if config.augmentation.is_some() {
+            // Most transformed conditions are satisfied without a question. The others are proved later.
+            self.remove_transformed(&mut left);
+        }
         self.prove(&left, config, budget)?;
         self.record_implied_verdicts()?;
         let left = self.goals_to_explore(config)?;
@@ -137,7 +141,7 @@ impl Session<'_, '_> {
                         &mut hyper_coverage,
                         &mut contradictions,
                     )?;
-                    self.prove_assuming(summary, config, budget)?;
+                    self.prove_left(summary, config, budget)?;
                     self.record_implied_verdicts()?;
                     explored = Some(found);
                 }
