@@ -620,7 +620,7 @@ impl Novelty {
 }
 
 /// Drops a state that waits when the exploration stops, after giving the test of its model.
-pub(crate) fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
+fn drop_waiting(engine: &mut Engine<'_, '_>, mut state: Box<State>) {
     if let Some(cut) = engine.cut_by_stop() {
         engine.cut_path(&state, cut);
     }

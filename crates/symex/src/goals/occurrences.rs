@@ -263,12 +263,16 @@ impl Goals<'_> {
     }
 
     /// Keeps a state that the search drops where it is one side of a decision with labels of
-    /// augmentation.
+    /// augmentation, unless memory was so short that it was evicted.
     pub(crate) fn keep_dropped(&mut self, state: &State) {
         let Some(site @ SiteKey::Decision(_)) = state.passing.arrival else { return };
         let last = state.notes.occurrences.last.as_ref();
         let Some(prefix) = last.filter(|prefix| prefix.decides).cloned() else { return };
-        if !self.augmentation.is_weak() || !self.labels.augments_at(state.frame().func, site) {
+        let is_whole = state.notes.eviction.evicted.is_none();
+        if !is_whole
+            || !self.augmentation.is_weak()
+            || !self.labels.augments_at(state.frame().func, site)
+        {
             return;
         }
         let copy = copy_before(state, &prefix);

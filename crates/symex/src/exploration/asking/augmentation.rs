@@ -8,7 +8,7 @@
 use lydian_smt::{Model, Term};
 
 use crate::State;
-use crate::exploration::explore::{Engine, drop_waiting};
+use crate::exploration::explore::Engine;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::labels::GoalId;
 use crate::goals::occurrences::{Occurrence, WaitingOccurrence};
@@ -43,7 +43,7 @@ impl Engine<'_, '_> {
         }
         for state in self.frontier.drain() {
             self.goals.keep_dropped(&state);
-            drop_waiting(self, state);
+            self.follow_claims(state);
         }
         loop {
             let waiting: Vec<WaitingOccurrence> = self.goals.augmentation.take_all().collect();
@@ -52,6 +52,21 @@ impl Engine<'_, '_> {
             }
             waiting.into_iter().for_each(|next| self.transform(next));
         }
+    }
+
+    /// Gives the test of a state that is followed no further otherwise, if its model covers something.
+    fn follow_claims(&mut self, mut state: Box<State>) {
+        let claims = !state.claims.covered.is_empty() || state.claims.keep;
+        if !claims || !self.revive(&mut state) {
+            return;
+        }
+        if state.pending {
+            // The test is that of the model before.
+            self.activate_now(&mut state);
+            return;
+        }
+        state.course.replay = true;
+        self.run_replay(state);
     }
 
     fn transform(&mut self, waiting: WaitingOccurrence) {
@@ -65,7 +80,7 @@ impl Engine<'_, '_> {
     fn pass_dropped(&mut self, mut state: Box<State>) {
         let func = state.frame().func;
         let is_asked = |site| self.goals.labels.augments_at(func, site);
-        if !state.passing.arrival.is_some_and(is_asked) || !self.revive(&mut state) {
+        if !state.passing.arrival.is_some_and(is_asked) {
             return;
         }
         if self.look_at_budget() || !self.activate_now(&mut state) {
