@@ -14,27 +14,27 @@ pub(crate) struct Way {
     pub(crate) name: &'static str,
     /// The options of `lydian gen`.
     pub(crate) options: &'static [&'static str],
+    /// Whether mutants run on its suite.
+    pub(crate) mutants: bool,
 }
 
 /// Plain exploration for branches, then augmentation, then the same conditions and those of other
 /// criteria as objectives of their own.
 pub(crate) const WAYS: [Way; 9] = [
-    Way { name: "plain", options: &["-c", "bc"] },
-    Way { name: "boundary", options: &["-c", "bc", "--augment", "boundary"] },
-    Way { name: "mutation", options: &["-c", "bc", "--augment", "mutation"] },
-    Way { name: "logic", options: &["-c", "bc", "--augment", "logic"] },
-    Way {
-        name: "boundary, strict",
-        options: &["-c", "bc", "--augment", "boundary", "--augmentation", "strict"],
-    },
-    Way {
-        name: "mutation, strict",
-        options: &["-c", "bc", "--augment", "mutation", "--augmentation", "strict"],
-    },
-    Way { name: "labels bc,bva", options: &["-c", "bc,bva"] },
-    Way { name: "labels bc,wm", options: &["-c", "bc,wm"] },
-    Way { name: "labels bc,gacc", options: &["-c", "bc,gacc"] },
+    way("plain", &["-c", "bc"]),
+    way("boundary", &["-c", "bc", "--augment", "boundary"]),
+    way("mutation", &["-c", "bc", "--augment", "mutation"]),
+    Way { mutants: false, ..way("logic", &["-c", "bc", "--augment", "logic"]) },
+    way("boundary, strict", &["-c", "bc", "--augment", "boundary", "--augmentation", "strict"]),
+    way("mutation, strict", &["-c", "bc", "--augment", "mutation", "--augmentation", "strict"]),
+    way("labels bc,bva", &["-c", "bc,bva"]),
+    way("labels bc,wm", &["-c", "bc,wm"]),
+    Way { mutants: false, ..way("labels bc,gacc", &["-c", "bc,gacc"]) },
 ];
+
+const fn way(name: &'static str, options: &'static [&'static str]) -> Way {
+    Way { name, options, mutants: true }
+}
 
 /// Positions of ways in [`WAYS`].
 pub(crate) const PLAIN: usize = 0;
@@ -91,7 +91,8 @@ pub(crate) fn cost(way: &Way, file: &Path, function: &str) -> Option<Cost> {
 #[derive(Clone, Debug)]
 pub(crate) struct Adequacy {
     pub(crate) function: String,
-    /// Mutants of the text that its tests kill, of those that are not known to be equivalent.
+    /// Mutants of the text that its tests kill, of those that are not known to be equivalent; not a
+    /// number where none ran.
     pub(crate) mutation: f64,
     /// Transformed comparisons that its tests satisfy, of those that are not known to be infeasible.
     pub(crate) boundary: f64,
@@ -108,14 +109,17 @@ pub(crate) fn adequacy(way: &Way, file: &Path, feasible: &[Feasible]) -> Option<
     let place = tempfile::tempdir().ok()?;
     let tests = place.path().join("tests");
     let (killed, covered) = (place.path().join("killed.json"), place.path().join("covered.json"));
-    run(Command::new(LYDIAN).arg("gen").arg(file).args(way.options).arg("-o").arg(&tests))?;
+    let options = way.options;
+    run(Command::new(LYDIAN).arg("gen").arg(file).args(options).arg("-o").arg(&tests))?;
     let mut mutate = Command::new(LYDIAN);
     mutate.arg("mutate").arg(file).arg("--tests").arg(&tests).args(["--proof-time", "5"]);
-    run(mutate.arg("--json").arg(&killed))?;
+    if way.mutants {
+        run(mutate.arg("--json").arg(&killed))?;
+    }
     let mut cover = Command::new(LYDIAN);
     cover.arg("cover").arg(file).args(["-c", MEASURED]).arg("--tests").arg(&tests);
     run(cover.arg("--json").arg(&covered))?;
-    let (killed, covered) = (json(&killed)?, json(&covered)?);
+    let (killed, covered) = (json(&killed), json(&covered)?);
     let of_function = |known: &Feasible| {
         let rows = covered["functions"].as_array()?;
         let row = rows.iter().find(|row| row["name"] == known.function.as_str())?;
@@ -125,7 +129,10 @@ pub(crate) fn adequacy(way: &Way, file: &Path, feasible: &[Feasible]) -> Option<
         };
         Some(Adequacy {
             function: known.function.clone(),
-            mutation: killed["functions"][&known.function]["percent"].as_f64()?,
+            mutation: match &killed {
+                Some(killed) => killed["functions"][&known.function]["percent"].as_f64()?,
+                None => f64::NAN,
+            },
             boundary: share(0, known.boundary),
             logic: share(1, known.logic),
         })

@@ -2,7 +2,8 @@
 //!
 //! The operators are ROR, LOR, AOR, UOI and CRO of the paper, and SOR, which replaces a shift. What the
 //! paper calls LOR is COR in [000] for `&&` and `||`; both are here under the names of their operators:
-//! `&&` and `||` become each other and `^`, and so do `&` and `|`.
+//! `&&` and `||` become each other and `^`, and so do `&` and `|`. UOI and CRO mutate variables and
+//! constants alike; in the criterion `wm` UOI leaves constants alone and CRO variables.
 //!
 //! The paper mutates the terms of a path condition, in which assignments have been substituted. Here a
 //! mutant of a condition changes the outcome of its decision, and a mutant of any other expression
@@ -15,7 +16,9 @@ use rustc_hash::FxHashSet;
 
 use crate::annotate::context::{Annotator, Context};
 use crate::annotate::text::shown;
-use crate::annotate::values::mutation::{DecidingPredicates, Mutant, compares_integers, mutants};
+use crate::annotate::values::mutation::{
+    DecidingPredicates, Mutant, compares_integers, mutants_with_leaves_alike,
+};
 use crate::criterion::Criterion;
 use crate::decision::predicates::{for_each_node, outcome};
 use crate::label::{Pred, Site};
@@ -58,7 +61,7 @@ impl Annotator for AugmentedMutants {
 
 /// The mutants of an expression by the operators of this criterion.
 fn chosen_mutants(cx: &mut Context<'_>, root: &Root) -> Vec<Mutant> {
-    let mut all = mutants(cx, root);
+    let mut all = mutants_with_leaves_alike(cx, root);
     all.retain(|mutant| OPERATORS.iter().any(|operator| mutant.name.starts_with(operator)));
     all
 }

@@ -56,7 +56,9 @@ use crate::decision::predicates::{active_conditions, for_each_node, outcome};
 use crate::label::{Pred, Site};
 pub(crate) use operators::is_written;
 pub use operators::operand_made_absolute;
-pub(in crate::annotate) use operators::{Mutant, compares_integers, mutants};
+pub(in crate::annotate) use operators::{
+    Mutant, compares_integers, mutants, mutants_with_leaves_alike,
+};
 
 mod conversions;
 mod operators;
