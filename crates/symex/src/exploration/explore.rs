@@ -321,6 +321,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             && config.mode != Mode::Plain
             && config.label_deletion.deletes()
             && !config.every_path
+            && !self.goals.augmentation.wants_first_path()
             && state.has_begun(self.machine.roots.len())
             // A path may still break an assumption, and open its labels again. Then another path that
             // shares its beginning may cover them, although it passed them already.
@@ -390,7 +391,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         // A path may cover what another one, which shares its beginning, covered up to an assumption
         // that did not hold.
         let may_cover = context.assumes && self.goals.labels.has_reopened();
-        let wanted = (context.config.every_path || may_cover) && !no_test;
+        let is_first = self.goals.augmentation.wants_first_path();
+        let wanted = (context.config.every_path || may_cover || is_first) && !no_test;
         if wanted || state.claims.keep || !state.claims.covered.is_empty() {
             self.give_test(&mut state, ending);
         }
@@ -453,7 +455,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         state.claims.promises.clear();
         state.claims.conditions.clear();
         let kept = std::mem::take(&mut state.claims.keep);
-        if covered.iter().any(|goal| !self.goals.labels.augments(*goal)) {
+        let is_first = self.goals.augmentation.wants_first_path();
+        if is_first || covered.iter().any(|goal| !self.goals.labels.augments(*goal)) {
             self.goals.augment_path(state);
         }
         self.goals.augmentation.note_model(model);

@@ -121,6 +121,8 @@ pub(crate) enum WaitingOccurrence {
 #[derive(Default)]
 pub(crate) struct AugmentationGoals {
     augmentation: Option<Augmentation>,
+    /// Whether a path was augmented.
+    has_begun: bool,
     /// The waiting ones, each with the number of states that had been run when it came.
     waiting: VecDeque<(u64, WaitingOccurrence)>,
     /// How often labels were asked for without success.
@@ -137,6 +139,11 @@ impl AugmentationGoals {
     /// Whether paths are augmented.
     pub(crate) const fn is_on(&self) -> bool {
         self.augmentation.is_some()
+    }
+
+    /// Whether the first path is yet to be augmented. It covers the function, if nothing else.
+    pub(crate) const fn wants_first_path(&self) -> bool {
+        self.augmentation.is_some() && !self.has_begun
     }
 
     /// Whether each occurrence is transformed.
@@ -285,6 +292,7 @@ impl Goals<'_> {
 
     /// Takes the occurrences of a path that covers something new.
     pub(crate) fn augment_path(&mut self, state: &State) {
+        self.augmentation.has_begun = true;
         if self.augmentation.is_weak() {
             self.take_prefixes(&state.notes.occurrences);
         } else {

@@ -96,3 +96,14 @@ fn paths_of_other_objectives_are_the_same_with_and_without_augmentation() {
     let augmented = weakly(TWO_CHOICES);
     assert_eq!(plain.covered(Criterion::Bc), augmented.covered(Criterion::Bc));
 }
+
+#[test]
+fn the_path_of_a_function_without_branches_is_augmented() {
+    let augmentation = Some(Augmentation::default());
+    let config = Config { augmentation, limits: Limits::unbounded(), ..Config::default() };
+    let criteria = [Criterion::Bc, Criterion::AugErrors];
+    let found = explore_c("int f(int a, int b) { return a / (b - 5); }", "f", &criteria, &config);
+    let covered = found.covered(Criterion::AugErrors);
+    assert!(covered.iter().any(|name| name.ends_with("`: division by zero")), "{covered:?}");
+    assert!(covered.iter().any(|name| name.ends_with("no division by zero")), "{covered:?}");
+}

@@ -23,6 +23,7 @@ impl Engine<'_, '_> {
         self.goals.augmentation.is_on()
             && self.machine.context.config.stop_when_covered
             && self.goals.labels.left() == 0
+            && !self.goals.augmentation.wants_first_path()
             && (!self.machine.context.assumes || self.goals.labels.without_test() == 0)
     }
 
