@@ -35,6 +35,8 @@ use crate::machine::program::site::{ProgramPoint, SiteKey};
 /// How many occurrences of one place a path keeps, where not every occurrence is transformed. A
 /// transformed condition that the first turns of a loop do not satisfy may hold in a later one.
 const TURNS: u32 = 4;
+/// The same where every occurrence is transformed. Each holds a state.
+const MOST_TURNS: u32 = 256;
 /// How often a transformed condition is asked for without success, where not every occurrence is
 /// transformed.
 const TRIES: u8 = 8;
@@ -229,7 +231,8 @@ impl Goals<'_> {
         let mut left: Vec<OpenLabel> = left;
         *open = others;
         left.retain(|label| self.augmentation.may_ask(label.goal));
-        if !left.is_empty() && (self.augmentation.takes_each() || turn <= TURNS) {
+        let most = if self.augmentation.takes_each() { MOST_TURNS } else { TURNS };
+        if !left.is_empty() && turn <= most {
             self.hang_occurrence(state, left, turn);
         }
     }

@@ -39,7 +39,16 @@ impl Engine<'_, '_> {
     /// Transforms all occurrences that wait, and those that come of it. States that wait become
     /// sides of decisions that no path is followed on.
     pub(crate) fn look_at_all_occurrences(&mut self) {
-        if !self.goals.augmentation.is_on() || self.stopped {
+        if !self.goals.augmentation.is_on() {
+            return;
+        }
+        if self.stopped {
+            let waiting: Vec<WaitingOccurrence> = self.goals.augmentation.take_all().collect();
+            for waiting in waiting {
+                if let WaitingOccurrence::Passed { at, .. } = waiting {
+                    self.leave_unasked(&at.labels);
+                }
+            }
             return;
         }
         for state in self.frontier.drain() {
@@ -68,6 +77,13 @@ impl Engine<'_, '_> {
         }
         state.course.replay = true;
         self.run_replay(state);
+    }
+
+    /// Notes that time was too short to ask for labels.
+    fn leave_unasked(&mut self, labels: &[OpenLabel]) {
+        if let Some(cut) = self.cut_by_stop() {
+            labels.iter().for_each(|label| self.goals.labels.hinder(label.goal, cut.clone()));
+        }
     }
 
     fn transform(&mut self, waiting: WaitingOccurrence) {
@@ -110,8 +126,11 @@ impl Engine<'_, '_> {
         loop {
             labels.retain(|label| self.is_wanted(label));
             self.remove_satisfied(&at.state, along, &mut labels);
-            if labels.is_empty() || self.look_at_budget() {
+            if labels.is_empty() {
                 return;
+            }
+            if self.look_at_budget() {
+                return self.leave_unasked(&labels);
             }
             alone |= labels.len() == 1;
             let asked = if alone { &labels[labels.len() - 1..] } else { &labels[..] };
