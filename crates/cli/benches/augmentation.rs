@@ -16,7 +16,7 @@ mod tables;
 mod ways;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tables::Subject;
 use ways::{Adequacy, Cost, Feasible, WAYS, adequacy, cost, feasible};
@@ -36,7 +36,7 @@ fn main() {
 }
 
 /// The functions of a file, each with all ways.
-fn subjects(file: &PathBuf, quick: bool) -> Vec<Subject> {
+fn subjects(file: &Path, quick: bool) -> Vec<Subject> {
     let known = feasible(file).expect("the file can be explored");
     let adequate: Vec<Vec<Adequacy>> = match quick {
         true => Vec::new(),
