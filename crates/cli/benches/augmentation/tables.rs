@@ -165,9 +165,10 @@ pub(crate) fn ways(all: &[Subject]) -> String {
     let mean = Subject::average("average", all);
     for (at, way) in WAYS.iter().enumerate() {
         let result = mean.results[at];
+        let killed = result.mutation;
         table.add_row([
             way.name.to_owned(),
-            format!("{:.1}", result.mutation),
+            if killed.is_nan() { String::new() } else { format!("{killed:.1}") },
             format!("{:.1}", result.boundary),
             format!("{:.1}", result.logic),
             format!("{:.1}", result.tests),
