@@ -11,11 +11,13 @@ use lydian_report::exports::{gcov_json, lcov};
 use lydian_report::filters::paths::PathPattern;
 use lydian_report::totals::thresholds::Threshold;
 
+mod augmentation;
 mod checker;
 mod for_other_tools;
 mod mutate;
 mod proofs;
 
+pub(crate) use augmentation::AugmentationArgs;
 pub(crate) use checker::CheckerArgs;
 pub(crate) use for_other_tools::OtherToolArgs;
 pub(crate) use mutate::MutateArgs;
@@ -200,6 +202,8 @@ pub(crate) struct GenArgs {
     pub(crate) source: SourceArgs,
     #[command(flatten)]
     pub(crate) criteria: CriteriaArgs,
+    #[command(flatten)]
+    pub(crate) augmentation: AugmentationArgs,
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
     #[command(flatten)]

@@ -89,8 +89,20 @@ pub(crate) fn time_limit(seconds: f64) -> Duration {
 }
 
 impl GenArgs {
+    /// The request for objectives, those of augmentation among them.
+    pub(crate) fn objectives(&self) -> ObjectiveRequest {
+        let mut request = self.criteria.request();
+        for criterion in self.augmentation.criteria() {
+            if !request.criteria.contains(&criterion) {
+                request.criteria.push(criterion);
+            }
+        }
+        request
+    }
+
     /// The options of the generator.
     pub(crate) fn options(&self) -> GeneratorOptions {
+        let augmentation = self.augmentation.augmentation();
         let Self { suite, records, limits, confinement, exploration, jobs, accept, fresh, .. } =
             self;
         GeneratorOptions {
@@ -98,6 +110,7 @@ impl GenArgs {
             time: time_limit(limits.time),
             exploration: Config {
                 traces: records.trace.is_some(),
+                augmentation,
                 limits: limits.of_exploration(),
                 ..exploration.config()
             },

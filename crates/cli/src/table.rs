@@ -7,7 +7,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use indexmap::IndexMap;
 use lydian_base::Place;
 use lydian_objective::{Assumption, AssumptionKind};
-use lydian_report::{CriterionSummary, Summary};
+use lydian_report::{AugmentationFigures, CriterionSummary, FunctionSummary, Summary};
 
 /// The most places that are named for objectives with the same assumptions.
 const MOST_PLACES: usize = 6;
@@ -66,8 +66,22 @@ pub(crate) fn render(summary: &Summary) -> String {
             }
             text += &assumed(&function.name, row);
         }
+        text += &augmentation(function);
     }
     text + &granted(summary)
+}
+
+/// The figures of the augmentation of a function's paths.
+fn augmentation(function: &FunctionSummary) -> String {
+    let figures = function.exploration.as_ref().and_then(|found| found.augmentation);
+    let Some(AugmentationFigures { questions, tests, by_heuristic, minimised }) = figures else {
+        return String::new();
+    };
+    format!(
+        "\n{} augmentation: {questions} questions; of {tests} tests, {by_heuristic} are kept by the length \
+         of their paths, and {minimised} by the minimisation of suites",
+        function.name
+    )
 }
 
 /// The option that a limit can be raised with, in brackets.

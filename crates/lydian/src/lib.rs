@@ -156,5 +156,7 @@ pub use lydian_symex::{Progress, TraceEvent, TracedAnswer};
 
 /// The configuration of explorations.
 pub mod exploration {
-    pub use lydian_symex::{Config, LabelDeletion, Limits, Mode, Search};
+    pub use lydian_symex::{
+        Augmentation, AugmentationKind, Config, LabelDeletion, Limits, Mode, Search,
+    };
 }

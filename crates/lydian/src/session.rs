@@ -23,6 +23,7 @@ pub(crate) use goals::FunctionUnderTest;
 pub(crate) use outside::SessionChecker;
 pub(crate) use state::{Session, SessionOptions, TestMemory};
 
+mod augmentation;
 mod evidence;
 mod explanation;
 mod exploration;
@@ -89,11 +90,15 @@ impl Session<'_, '_> {
         let mut contradictions = Vec::new();
         let control =
             self.decide_control(&mut hyper_coverage, config, budget, &mut contradictions)?;
-        let left = self.open_goals()?;
+        let mut left = self.open_goals()?;
         log::info!("{}: {} objectives are open before proofs", self.name(), left.len());
+        if config.augmentation.is_some() {
+            // Most transformed conditions are satisfied without a question. The others are proved later.
+            self.remove_transformed(&mut left);
+        }
         self.prove(&left, config, budget)?;
         self.record_implied_verdicts()?;
-        let left = self.open_goals()?;
+        let left = self.goals_to_explore(config)?;
         log::info!("{}: {} objectives are open after proofs", self.name(), left.len());
         let wanted = !left.is_empty() || !config.stop_when_covered;
         let (mut explored, mut refused) = (None, None);
@@ -136,7 +141,7 @@ impl Session<'_, '_> {
                         &mut hyper_coverage,
                         &mut contradictions,
                     )?;
-                    self.prove_assuming(summary, config, budget)?;
+                    self.prove_left(summary, config, budget)?;
                     self.record_implied_verdicts()?;
                     explored = Some(found);
                 }
@@ -159,7 +164,10 @@ impl Session<'_, '_> {
             contradictions.len()
         );
         let longest = explored.as_ref().or(control.as_ref());
-        let exploration = longest.map(|(summary, last)| exploration_figures(summary, *last));
+        let exploration = longest.map(|(summary, last)| {
+            let augmentation = self.augmentation_figures(config, summary);
+            Exploration { augmentation, ..exploration_figures(summary, *last) }
+        });
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
         let objectives = self.objectives_with(&tests)?;
         let tests = tests.into_iter().map(|(kept, _)| kept).collect();

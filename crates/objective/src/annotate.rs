@@ -27,6 +27,10 @@
 //! | `wm` | each mutant ([`values::mutation`]) |
 //! | `idc` | the classes of each parameter ([`values::domain`]) |
 //! | `rte` | each run-time error that an expression can have ([`values::runtime`]) |
+//! | `aug-boundary` | each relational condition: inside, on and outside of its border ([`augmentation::boundary`]) |
+//! | `aug-mutation` | each mutant by the operators of [004] ([`augmentation::mutation`]) |
+//! | `aug-logic` | each condition active and inactive, for each outcome ([`augmentation::logic`]) |
+//! | `aug-errors` | each run-time error of an expression, and its absence ([`augmentation::errors`]) |
 //! | `all-defs` | each definition that reaches a use, in whatever function: with one of them ([`crate::dataflow`]) |
 //! | `all-uses` | each use with each definition that reaches it, in whatever function |
 //! | `all-du-paths` | each pair of a local, and of a global within the function, by each simple path without another definition ([`crate::dataflow::DuPaths`]) |
@@ -63,6 +67,7 @@ use values::{boundary, domain, mutation, runtime};
 use written::references::add_first_labels;
 use written::user;
 
+mod augmentation;
 pub(crate) mod context;
 pub mod control_flow;
 mod data_flow;
@@ -105,6 +110,10 @@ pub const fn annotator_of(criterion: Criterion) -> &'static dyn Annotator {
         Criterion::Wm => &mutation::WeakMutation,
         Criterion::Idc => &domain::InputDomainCoverage,
         Criterion::Rte => &runtime::RuntimeErrorCoverage,
+        Criterion::AugBoundary => &augmentation::boundary::AugmentedBoundaries,
+        Criterion::AugMutation => &augmentation::mutation::AugmentedMutants,
+        Criterion::AugLogic => &augmentation::logic::AugmentedClauses,
+        Criterion::AugErrors => &augmentation::errors::AugmentedErrors,
         Criterion::AllDefs => &variables::AllDefinitions,
         Criterion::AllUses => &variables::AllUses,
         Criterion::AllDuPaths => &variables::AllDuPaths,

@@ -90,6 +90,8 @@ pub enum Author {
     SourceLabel,
     /// The user, in the language of hyperlabels.
     HtolFile,
+    /// The augmentation of path conditions, which transforms the conditions of the program.
+    Augmentation,
 }
 
 impl Criterion {
@@ -181,11 +183,19 @@ impl Criterion {
         matches!(self.flow(), Some(Flow { cells: true, .. }))
     }
 
+    /// Whether its objectives are transformed conditions, by which path conditions are augmented.
+    pub const fn is_of_augmentation(self) -> bool {
+        match self.author() {
+            Author::Augmentation => true,
+            Author::Program | Author::SourceLabel | Author::HtolFile => false,
+        }
+    }
+
     /// Whether its objectives are written by the user in the language of hyperlabels.
     pub const fn is_written(self) -> bool {
         match self.author() {
             Author::HtolFile => true,
-            Author::Program | Author::SourceLabel => false,
+            Author::Program | Author::SourceLabel | Author::Augmentation => false,
         }
     }
 }

@@ -16,7 +16,7 @@ pub mod totals;
 pub use report::Report;
 pub use suite::{Memory, Observation, ObservedImage, Outcome, SuiteTest};
 pub use summary::{
-    AttemptSummary, CriterionSummary, Exploration, FunctionSummary, GuessSummary, ObjectiveSummary,
-    Summary, VerdictKind,
+    AttemptSummary, AugmentationFigures, CriterionSummary, Exploration, FunctionSummary,
+    GuessSummary, ObjectiveSummary, Summary, VerdictKind,
 };
 pub use totals::Totals;

@@ -147,6 +147,22 @@ pub struct Exploration {
     /// The time until that test was run.
     #[serde(default)]
     pub seconds_to_last: f64,
+    /// The figures of augmentation, if there was any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub augmentation: Option<AugmentationFigures>,
+}
+
+/// The figures of augmented path conditions ([004] 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AugmentationFigures {
+    /// Questions to the solver about transformed conditions.
+    pub questions: u64,
+    /// Tests before the suite was minimised, those of earlier runs among them.
+    pub tests: usize,
+    /// Of these, the tests that the heuristic of [004] 3.3 keeps.
+    pub by_heuristic: usize,
+    /// Of these, the tests that cover the same and are as few as the minimisation of suites finds.
+    pub minimised: usize,
 }
 
 /// The counts of one criterion for one function.
@@ -274,6 +290,7 @@ mod tests {
             solver_seconds: 0.1,
             paths_to_last: 2,
             seconds_to_last: 0.2,
+            augmentation: None,
         };
         let function = |exploration| FunctionSummary {
             attempts: Vec::new(),

@@ -46,6 +46,30 @@ impl LabelDeletion {
     }
 }
 
+/// How much of a path a transformed condition keeps ([004] 3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AugmentationKind {
+    /// The conditions before it (Definition 5).
+    #[default]
+    Weak,
+    /// All conditions of the path (Definition 4).
+    Strict,
+}
+
+/// The augmentation of path conditions ([004] 3): conditions on the paths that cover objectives are
+/// transformed, and tests are made that satisfy them. The transformed conditions are the labels of
+/// the criteria of augmentation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Augmentation {
+    /// What of the path is kept.
+    pub kind: AugmentationKind,
+    /// Whether each occurrence of a condition on a path is transformed, and not only as many as it
+    /// takes to satisfy each transformed condition once. No ways are merged then
+    /// ([`Config::merge`]).
+    pub each_occurrence: bool,
+}
+
 /// The value of a condition that short-circuit evaluation does not reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -162,6 +186,10 @@ impl fmt::Debug for Pause {
 pub struct Config {
     /// How labels take part in the exploration.
     pub mode: Mode,
+    /// In tight mode with label deletion [`LabelDeletion::Kept`]: whether labels of criteria of
+    /// augmentation are asked for only on paths that cover something else. The search takes no notice
+    /// of them then, and an exploration decides nothing about those that it leaves.
+    pub augmentation: Option<Augmentation>,
     /// In tight mode: when a label is deleted.
     pub label_deletion: LabelDeletion,
     /// In tight mode with label deletion: how many states are run before a label that needs an
@@ -220,6 +248,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             mode: Mode::Tight,
+            augmentation: None,
             label_deletion: LabelDeletion::default(),
             label_patience: 32,
             look_ahead: true,

@@ -5,6 +5,7 @@
 //!   deleted from it at once (iterative label deletion).
 //! - [`DeferredLabels`](deferred::DeferredLabels) holds questions about labels that no input of a
 //!   path covers together with everything that the path's input already covers.
+//! - [`occurrences`] are conditions of paths that augmentation may transform.
 //! - [`HyperTable`](hyper::HyperTable) holds the hyperlabels that are left, with the coverage records of
 //!   given tests and of inputs that are known to exist.
 //!
@@ -24,6 +25,7 @@ pub(crate) mod label_questions;
 pub(crate) mod labels;
 pub(crate) mod left;
 pub(crate) mod observed;
+pub(crate) mod occurrences;
 pub(crate) mod predicate_cache;
 pub(crate) mod predicates;
 pub(crate) mod reads;
@@ -35,12 +37,14 @@ use lydian_ir::Program;
 use lydian_objective::{CoverageRecord, FunctionObjectives};
 
 use crate::State;
+use crate::config::Augmentation;
 use cache_keys::PredicateCache;
 use core_cache::CoreCache;
 use deferred::DeferredLabels;
 use hyper::HyperTable;
 use hyper_rows::DeferredRows;
 use labels::LabelTable;
+use occurrences::AugmentationGoals;
 use shared::SharedQuestions;
 
 /// The objectives that are left to cover.
@@ -54,6 +58,8 @@ pub(crate) struct Goals<'e> {
     pub(crate) shared: SharedQuestions,
     /// Labels with a question that waits.
     pub(crate) deferred: DeferredLabels,
+    /// Occurrences that are to be transformed.
+    pub(crate) augmentation: AugmentationGoals,
     /// Decisions with rows that are to be asked for.
     pub(crate) deferred_rows: DeferredRows,
     /// Results of evaluating predicates.
@@ -69,8 +75,9 @@ impl<'e> Goals<'e> {
         program: &Program,
         objectives: &'e [FunctionObjectives],
         known: &'e [CoverageRecord],
+        augmentation: Option<Augmentation>,
     ) -> Self {
-        let mut labels = LabelTable::new(program, objectives);
+        let mut labels = LabelTable::new(program, objectives, augmentation);
         let hypers = HyperTable::new(program, objectives, known, &mut labels);
         Self {
             labels,
@@ -78,6 +85,7 @@ impl<'e> Goals<'e> {
             label_paths: 0,
             runs: Vec::new(),
             deferred: DeferredLabels::default(),
+            augmentation: AugmentationGoals::new(augmentation),
             deferred_rows: DeferredRows::default(),
             cache: PredicateCache::default(),
             cores: CoreCache::default(),

@@ -118,6 +118,8 @@ pub enum Cut {
     Mathematics(String, Span),
     /// No path was asked for it, because the exploration does not look at labels.
     NotAsked,
+    /// It is a transformed condition, and not all paths were augmented.
+    NotAugmented,
 }
 
 impl fmt::Display for Cut {
@@ -138,6 +140,7 @@ impl fmt::Display for Cut {
             Self::NotAsked => {
                 write!(f, "no path's own test reaches it, and plain mode asks for no other")
             }
+            Self::NotAugmented => write!(f, "no path that was augmented satisfies it"),
         }
     }
 }

@@ -151,6 +151,9 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         if function.body.is_none() {
             return Err(ExploreError::NoBody(function.name.clone()));
         }
+        // An occurrence is one of a way through the program, not of several ways at once.
+        let each = config.augmentation.is_some_and(|augmentation| augmentation.each_occurrence);
+        let config = Config { merge: config.merge && !each, ..config.clone() };
         let mut context = Context::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::with_addresses(in_region);
         let stated = context.stated_functions(func);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::goals::core_cache::OpenLabel;
 use crate::goals::hyper_rows::Trail;
 use crate::goals::hyper_sequences::SequencesUnderWay;
+use crate::goals::occurrences::PathOccurrences;
 use crate::merging::cycles::CycleMark;
 use crate::search::directed::Progress;
 use crate::{State, machine};
@@ -30,6 +31,8 @@ pub(crate) struct AllNotes {
     pub(crate) merging: MergingNotes,
     pub(crate) search: SearchNotes,
     pub(crate) eviction: EvictionNotes,
+    /// The conditions of the path that augmentation may transform.
+    pub(crate) occurrences: PathOccurrences,
 }
 
 /// Notes of the goals.
@@ -96,6 +99,7 @@ impl machine::state::Notes for AllNotes {
             },
             search: SearchNotes { idle: 0, fresh_at, progress },
             eviction: EvictionNotes::default(),
+            occurrences: self.occurrences.clone(),
         }
     }
 

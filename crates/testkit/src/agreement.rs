@@ -17,7 +17,7 @@ use lydian_ir::FuncId;
 use lydian_ir::interp::{End, Options};
 use lydian_ir::test::{EarlierCall, Test};
 use lydian_native::{MeasuredRun, Optimization, Outcome, Plan};
-use lydian_objective::criterion::Author;
+use lydian_objective::criterion::{Author, Construct};
 use lydian_objective::trace::{self, Trace, Tracer};
 use lydian_objective::{
     Consolidation, CoverageInterpreter, CoverageRecord, Criterion, Hyper, LabelId, Request,
@@ -101,7 +101,8 @@ impl Report {
 /// Every criterion whose objectives need no text of the user's.
 pub fn criteria() -> Vec<Criterion> {
     let all = Criterion::ALL.into_iter().map(|(criterion, _)| criterion);
-    all.filter(|criterion| criterion.author() == Author::Program).collect()
+    all.filter(|criterion| matches!(criterion.author(), Author::Program | Author::Augmentation))
+        .collect()
 }
 
 /// A batch: its cases in one text, read and annotated.
@@ -153,7 +154,7 @@ impl Batch {
     pub fn new(first: u64, settings: &Settings, features: Features, short_circuit: bool) -> Self {
         let (cases, text) = cases(first, settings, features);
         let mut criteria = criteria();
-        criteria.retain(|criterion| settings.mutants || *criterion != Criterion::Wm);
+        criteria.retain(|criterion| settings.mutants || criterion.construct() != Construct::Mutant);
         criteria.retain(|criterion| settings.only.is_none_or(|only| only == *criterion));
         let request =
             Request { short_circuit, paths: settings.paths, ..Request::new(criteria.clone()) };

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let project = Project::load(&ProjectRequest { program, ..request }, &observer)?;
     project.require_x86_64()?;
     output::text(&guesses::render(project.guesses()))?;
-    let objectives = project.objectives(&args.criteria.request(), &observer)?;
+    let objectives = project.objectives(&args.objectives(), &observer)?;
     let generator = Generator::new(&project, &objectives, args.options());
     let generation = generator.run(&cancel, &observer)?;
     let traced = observer.end();

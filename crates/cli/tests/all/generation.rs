@@ -1,5 +1,6 @@
 //! `lydian gen` on functions and whole programs: the tests that it finds, and how it is run.
 
+mod augmented;
 mod from_source_to_tests;
 mod generated_hyperlabels;
 mod library_calls;

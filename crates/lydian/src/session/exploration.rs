@@ -45,14 +45,18 @@ impl Session<'_, '_> {
         if budget.exceeded().is_some() {
             return Ok(());
         }
-        let left = self.open_goals()?;
+        let mut left = self.open_goals()?;
+        if config.augmentation.is_some() {
+            // Augmentation belongs to the main exploration.
+            self.remove_transformed(&mut left);
+        }
         if left.is_empty() {
             return Ok(());
         }
         let time = budget.remaining().map_or(time, |remaining| remaining.min(time));
         let budget = budget.part(Some(time));
         // Crashes were found in the first exploration.
-        let config = Config { crash_tests: false, ..config.clone() };
+        let config = Config { crash_tests: false, augmentation: None, ..config.clone() };
         // An error with these inputs does not matter, since the main exploration had others.
         let _ = self.explore(round, &left, hyper_coverage, &config, &budget, contradictions)?;
         Ok(())
@@ -88,7 +92,9 @@ impl Session<'_, '_> {
         };
         let chain = self.chain(self.entry);
         let solver = || standard_chain(&chain);
-        let workers = Workers::new(self.options.workers, &solver);
+        // Occurrences stay with the worker whose path has them.
+        let count = if config.augmentation.is_some() { 1 } else { self.options.workers };
+        let workers = Workers::new(count, &solver);
         let mut trouble = None;
         let mut validation =
             TestValidation::new(self, &open, hyper_coverage, contradictions, novelty);
@@ -211,5 +217,6 @@ pub(crate) fn exploration_figures(summary: &Summary, last: LastDiscovery) -> Exp
         solver_seconds: statistics.solver_time.as_secs_f64(),
         paths_to_last: last.paths,
         seconds_to_last: last.seconds,
+        augmentation: None,
     }
 }

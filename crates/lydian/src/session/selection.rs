@@ -10,13 +10,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Entry, Goal};
 use super::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
-use super::state::Session;
+use super::state::{Session, SuiteCounts};
 use crate::error::Error;
 use crate::measurement::test_runner::Forecast;
 use crate::suite::KeptTest;
 use purpose::MacroLine;
 use reduction::{Needs, Patience, SuiteNeeds, TestReduction};
-use suite_minimisation::{Candidate, JointCover};
+pub(crate) use suite_minimisation::Candidate;
+use suite_minimisation::JointCover;
 
 mod purpose;
 mod reduction;
@@ -54,10 +55,18 @@ impl Session<'_, '_> {
             &hyper_coverage,
             self.options.effort,
         );
+        self.recorded.counts = SuiteCounts {
+            all: all.len(),
+            by_heuristic: self.count_by_heuristic(&all, &candidates),
+            minimised: kept.len(),
+        };
+        let of_occurrences = self.made_for_occurrences(&all);
+        let occurrences: FxHashMap<usize, Vec<String>> =
+            of_occurrences.iter().map(|at| (*at, self.occurrences_of(&all[*at].0))).collect();
         let all =
             self.smaller_tests(all, &mut candidates, &kept, &hyper_coverage, &Patience::of(time))?;
         let mut names = self.names_of_new(&candidates, &all, &kept);
-        let kept: FxHashSet<usize> = kept.into_iter().collect();
+        let kept: FxHashSet<usize> = kept.into_iter().chain(of_occurrences).collect();
         let mut worth = Vec::new();
         for (position, (test, measured)) in all.into_iter().enumerate() {
             let outcome = &measured.run.outcome;
@@ -65,7 +74,8 @@ impl Session<'_, '_> {
                 continue;
             }
             let new = names.remove(&position).unwrap_or_default();
-            let (covers, kept_for) = (self.names_of(&new), self.kept_for(&new));
+            let (covers, mut kept_for) = (self.names_of(&new), self.kept_for(&new));
+            kept_for.extend(occurrences.get(&position).into_iter().flatten().cloned());
             let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
             let mut forecast = match ends_well {
                 true => self.runner.forecast(&test),

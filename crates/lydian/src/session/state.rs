@@ -69,8 +69,34 @@ pub(crate) struct TestMemory {
     pub(crate) goals: FxHashSet<Goal>,
     /// The measurements of tests that exploration found, as far as there is room.
     pub(crate) measured: FxHashMap<Test, MeasuredRun>,
+    /// For tests of this session's explorations, what augmentation asks about them.
+    pub(crate) made: FxHashMap<Test, MadeTest>,
+    /// The numbers of tests before and after minimisation.
+    pub(crate) counts: SuiteCounts,
     /// The size of the measurements, in labels and bytes.
     pub(crate) size: usize,
+}
+
+/// The reason why an exploration made a test.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MadeTest {
+    /// The number of facts of its path.
+    pub(crate) facts: usize,
+    /// The labels that it was the first to cover.
+    pub(crate) covers: Vec<Goal>,
+    /// The transformed conditions that it satisfies at one occurrence, each with its turn.
+    pub(crate) transformed: Vec<(Goal, u32)>,
+}
+
+/// Numbers of tests.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SuiteCounts {
+    /// All.
+    pub(crate) all: usize,
+    /// Those that the heuristic of [004] 3.3 keeps.
+    pub(crate) by_heuristic: usize,
+    /// Those that minimisation keeps.
+    pub(crate) minimised: usize,
 }
 
 /// The greatest size of kept measurements, in labels and bytes. Other tests run again when needed.

@@ -171,6 +171,7 @@ impl Session<'_, '_> {
     ) -> Result<Option<MeasuredTest>, Error> {
         let claimed: Vec<Goal> =
             found.covers.iter().filter_map(|claim| open.label(*claim)).collect();
+        self.note_made(&found, open);
         let completed: Vec<Goal> =
             found.completes.iter().filter_map(|claim| open.hyper(*claim)).collect();
         let test = found.test;

@@ -16,7 +16,7 @@ pub(crate) fn reason(map: &SourceMap, cuts: &[Cut]) -> UnknownReason {
         Cut::Solver(_) => 2,
         Cut::Undetermined(..) | Cut::Mathematics(..) | Cut::Assumption => 3,
         Cut::LoopBound(_) | Cut::Recursion(_) | Cut::CallDepth(_) | Cut::PathSteps(_) => 4,
-        Cut::NotAsked => 5,
+        Cut::NotAsked | Cut::NotAugmented => 5,
     };
     let bound = |what: &str, limit: u64| UnknownReason::Bound { what: what.into(), limit };
     match cuts.iter().min_by_key(weight) {
@@ -27,7 +27,7 @@ pub(crate) fn reason(map: &SourceMap, cuts: &[Cut]) -> UnknownReason {
         Some(Cut::CallDepth(limit)) => bound("call depth", u64::from(*limit)),
         Some(Cut::PathSteps(limit)) => bound("path length", *limit),
         Some(Cut::Solver(_)) => UnknownReason::SolverGaveUp,
-        Some(cut @ (Cut::Unsupported(_) | Cut::Assumption | Cut::NotAsked)) => {
+        Some(cut @ (Cut::Unsupported(_) | Cut::Assumption | Cut::NotAsked | Cut::NotAugmented)) => {
             UnknownReason::NotFollowed(cut.to_string())
         }
         Some(Cut::Undetermined(..) | Cut::Mathematics(..)) => {

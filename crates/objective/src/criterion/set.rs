@@ -19,7 +19,8 @@ pub struct CriterionSet {
     pub criteria: &'static [Criterion],
 }
 
-/// The set of all criteria that need no file of the user's.
+/// The set of all criteria that need no file of the user's. Those of augmentation, which
+/// `--augment` asks for, are not among them.
 const ALL: &str = "all";
 
 /// All sets but that of all criteria. The sets of standards are the structural coverage of code that
@@ -97,13 +98,18 @@ impl FromStr for CriterionChoice {
         let lower = text.trim().to_ascii_lowercase();
         if lower == ALL {
             let known = Criterion::ALL.into_iter().map(|(criterion, _)| criterion);
-            return Ok(Self(known.filter(|criterion| !criterion.is_written()).collect()));
+            return Ok(Self(known.filter(|criterion| is_in_all(*criterion)).collect()));
         }
         match SETS.iter().find(|set| set.name == lower) {
             Some(set) => Ok(Self(set.criteria.to_vec())),
             None => lower.parse().map(|criterion| Self(vec![criterion])).map_err(UnknownChoice),
         }
     }
+}
+
+/// Whether the set of all criteria has it.
+const fn is_in_all(criterion: Criterion) -> bool {
+    !criterion.is_written() && !criterion.is_of_augmentation()
 }
 
 /// A line for each criterion and each set, with a few words about it.
@@ -118,7 +124,7 @@ pub fn listed() -> String {
         let names: Vec<&str> = set.criteria.iter().map(|criterion| criterion.name()).collect();
         text.push_str(&line(set.name, &format!("{}: {}", set.about, names.join(", "))));
     }
-    text.push_str(&line(ALL, "all criteria that need no file"));
+    text.push_str(&line(ALL, "all criteria that need no file, but those of augmentation"));
     text
 }
 
@@ -135,7 +141,7 @@ mod tests {
     #[test]
     fn sets_and_criteria_are_chosen_together_and_each_once() {
         assert_eq!(chosen("mcdc,DO178C-a,wm"), [Mcdc, Fcc, Stmt, Dc, Wm]);
-        assert_eq!(chosen("all").len(), Criterion::ALL.len() - 2);
+        assert_eq!(chosen("all").len(), Criterion::ALL.len() - 6);
         let error = "iso26262-e".parse::<CriterionChoice>().expect_err("there is none").to_string();
         assert!(error.contains("`iso26262-e`") && error.contains("iso26262-d"), "{error}");
     }
@@ -164,7 +170,7 @@ mod tests {
     fn sets_of_what_belongs_together_leave_no_criterion_out() {
         let about = |holds: fn(Criterion) -> bool| -> Vec<Criterion> {
             let all = Criterion::ALL.into_iter().map(|(criterion, _)| criterion);
-            all.filter(|criterion| holds(*criterion)).collect()
+            all.filter(|one| !one.is_of_augmentation() && holds(*one)).collect()
         };
         let decisions = |one: Criterion| matches!(one.construct(), Construct::Decision(_));
         assert_eq!(chosen("logic"), about(decisions));

@@ -323,6 +323,46 @@ criteria! {
         author: Author::Program,
         of_control: false,
     }
+    /// Each relational condition is evaluated with operands inside, on and outside of its border.
+    AugBoundary {
+        name: "aug-boundary",
+        about: "augmentation: values inside, on and outside of borders",
+        source: "[004] 4.1, (1) and (2)",
+        construct: Construct::Border,
+        form: Form::Label,
+        author: Author::Augmentation,
+        of_control: false,
+    }
+    /// Each mutant of an operator or operand on a path differs from the program where it is evaluated.
+    AugMutation {
+        name: "aug-mutation",
+        about: "augmentation: mutants by ROR, LOR, AOR, UOI and CRO",
+        source: "[004] 4.2, (3)",
+        construct: Construct::Mutant,
+        form: Form::Label,
+        author: Author::Augmentation,
+        of_control: false,
+    }
+    /// Each condition decides its decision, and does not decide it, with each outcome.
+    AugLogic {
+        name: "aug-logic",
+        about: "augmentation: clauses active and inactive (GACC, CACC, GICC)",
+        source: "[004] 4.3, (4)",
+        construct: Construct::Decision(Witness::Combination),
+        form: Form::Label,
+        author: Author::Augmentation,
+        of_control: false,
+    }
+    /// Each operation that can fail is evaluated where it fails, and where it does not.
+    AugErrors {
+        name: "aug-errors",
+        about: "augmentation: run-time errors, and their absence",
+        source: "[004] 4.4, (5)",
+        construct: Construct::Error,
+        form: Form::Label,
+        author: Author::Augmentation,
+        of_control: false,
+    }
     /// Each definition of a variable reaches one of its uses without another definition in between.
     AllDefs {
         name: "all-defs",

@@ -11,6 +11,8 @@ use crate::goals::hyper_rows::DeferredRow;
 use crate::limits::Cut;
 use crate::machine::questions::{Feasible, TRIES};
 
+mod augmentation;
+
 impl Engine<'_, '_> {
     /// Asks for the labels that waited long enough.
     pub(crate) fn look_at_due_labels(&mut self) {

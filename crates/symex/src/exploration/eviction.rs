@@ -133,6 +133,7 @@ impl State {
         self.notes.goals.underway = std::mem::take(&mut evicted.notes.goals.underway);
         self.notes.merging.start = evicted.notes.merging.start.take();
         self.notes.goals.haste = evicted.notes.goals.haste;
+        self.notes.occurrences = std::mem::take(&mut evicted.notes.occurrences);
         self.claims.keep = evicted.claims.keep;
         self.course.steps = evicted.course.steps;
         self.course.number = evicted.course.number;

@@ -99,7 +99,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         'e: 'p,
     {
         let Task { program, func, spec, objectives, known, config, budget } = *task;
-        let goals = Goals::new(program, objectives, known);
+        let goals = Goals::new(program, objectives, known, config.augmentation);
         let setting = Setting {
             program,
             func,
@@ -157,7 +157,7 @@ impl<'p, 'e> Engine<'p, 'e> {
     }
 
     pub(crate) fn run(&mut self) {
-        while !self.stopped && self.run_one() {}
+        while !self.stopped && !self.has_paths_for_augmentation() && self.run_one() {}
         if let Some(cut) = self.cut_by_stop() {
             self.goals.hypers.stop_asking(&cut);
         }
@@ -167,6 +167,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             self.run_replays();
         }
         self.look_at_all_pairs();
+        self.look_at_all_occurrences();
         self.drop_all_waiting();
     }
 
@@ -184,6 +185,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.look_at_due_labels();
         self.look_at_due_rows();
         self.look_at_due_pairs();
+        self.look_at_due_occurrences();
         self.look_at_whole_states();
         let (work, steps) = (self.work_on_paths(), self.machine.statistics.steps);
         let Some(mut state) = self.frontier.next(&self.goals, work, steps) else { return false };
@@ -319,6 +321,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             && config.mode != Mode::Plain
             && config.label_deletion.deletes()
             && !config.every_path
+            && !self.goals.augmentation.wants_first_path()
             && state.has_begun(self.machine.roots.len())
             // A path may still break an assumption, and open its labels again. Then another path that
             // shares its beginning may cover them, although it passed them already.
@@ -340,6 +343,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             state.course.replay = !state.pending;
             return false;
         }
+        self.goals.keep_dropped(state);
         self.machine.statistics.dropped += 1;
         self.trace(state, |state| TraceEvent::Drop { state });
         true
@@ -387,7 +391,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         // A path may cover what another one, which shares its beginning, covered up to an assumption
         // that did not hold.
         let may_cover = context.assumes && self.goals.labels.has_reopened();
-        let wanted = (context.config.every_path || may_cover) && !no_test;
+        let is_first = self.goals.augmentation.wants_first_path();
+        let wanted = (context.config.every_path || may_cover || is_first) && !no_test;
         if wanted || state.claims.keep || !state.claims.covered.is_empty() {
             self.give_test(&mut state, ending);
         }
@@ -453,13 +458,20 @@ impl<'p, 'e> Engine<'p, 'e> {
         state.claims.promises.clear();
         state.claims.conditions.clear();
         let kept = std::mem::take(&mut state.claims.keep);
+        let is_first = self.goals.augmentation.wants_first_path();
+        if is_first || covered.iter().any(|goal| !self.goals.labels.augments(*goal)) {
+            self.goals.augment_path(state);
+        }
+        self.goals.augmentation.note_model(model);
         let has = self.goals.record_of(&mut self.machine, state, &covered, model);
         let completes = self.goals.hypers.give(&has, &mut self.goals.labels).unwrap_or_default();
         self.note_given(state, TestMessage::of(&covered, kept, has), &ending);
         self.trace(state, |state| TraceEvent::Test { state, covers: covered.len() });
         let covers = covered.iter().filter_map(|goal| self.goals.labels.label_ref(*goal)).collect();
-        let placed = state.placed;
-        (self.sink)(Event::Test(Box::new(FoundTest { test, covers, completes, ending, placed })));
+        let transformed = self.transformed_by(state);
+        let (placed, facts) = (state.placed, state.path.facts.len());
+        let found = FoundTest { test, covers, completes, transformed, facts, ending, placed };
+        (self.sink)(Event::Test(Box::new(found)));
     }
 
     /// The test of a model of a state. `shown` is the state with more inputs, if there are any.
@@ -523,6 +535,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         }
         let covered = self.machine.context.config.mode != Mode::Plain
             && self.machine.context.config.stop_when_covered
+            && !self.goals.augmentation.is_on()
             && self.goals.labels.left() == 0
             // A path may still break an assumption, and open its labels again.
             && (!self.machine.context.assumes || self.goals.labels.without_test() == 0);

@@ -28,6 +28,12 @@ pub struct FoundTest {
     /// Hyperlabels that the test should cover, alone or together with the tests before it, and that
     /// those do not cover.
     pub completes: Vec<HyperRef>,
+    /// Transformed conditions that the test was made to satisfy at one occurrence, each with the
+    /// number of the turn; where each occurrence is augmented
+    /// ([`Augmentation::each_occurrence`](crate::Augmentation)).
+    pub transformed: Vec<(LabelRef, u32)>,
+    /// The number of facts of its path.
+    pub facts: usize,
     /// How the run should end.
     pub ending: Ending,
     /// The first use of the address of one of the program's own objects as a number, as a place of

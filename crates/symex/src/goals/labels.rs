@@ -7,10 +7,11 @@ use lydian_ir::source::Point;
 use lydian_ir::trap::may_trap;
 use lydian_ir::{Body, ConditionId, DecisionId, ExprId, FuncId, Overflow, Program};
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{FunctionObjectives, LabelId, Pred, SequenceId, Site};
+use lydian_objective::{Criterion, FunctionObjectives, LabelId, Pred, SequenceId, Site};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
+use crate::config::Augmentation;
 use crate::goals::left::LeftLabel;
 use crate::goals::refs::LabelRef;
 use crate::goals::site_table::SiteTable;
@@ -18,6 +19,8 @@ use crate::limits::{Cut, add_reason};
 use crate::machine::program::site::{ObserverId, SiteKey};
 use crate::machine::reports::bounds_monitor::BoundsMonitor;
 use crate::machine::reports::omissions::Hindrances;
+
+mod augmented;
 
 /// The number of a label or a sequence in a [`LabelTable`].
 pub(crate) type GoalId = ObserverId;
@@ -35,6 +38,10 @@ struct Goal {
     aim: Aim,
     /// Whether a criterion counts it.
     own: bool,
+    /// Whether it is a transformed condition, which is asked for on augmented paths alone.
+    augments: bool,
+    /// Whether it stays to be asked for once it is covered.
+    repeats: bool,
     /// The number of hyperlabels left that it is a part of.
     wanted: u32,
     /// How many of these ask for its bindings each time that it is covered.
@@ -101,6 +108,8 @@ pub(crate) struct LabelTable<'a> {
     left: usize,
     /// How often a label became settled or was reopened.
     changes: u64,
+    /// The augmentation of paths, if there is one.
+    augmentation: Option<Augmentation>,
     /// The number of hyperlabels that are left.
     hypers_left: usize,
     new_ones: usize,
@@ -115,7 +124,11 @@ impl<'a> LabelTable<'a> {
     /// The table of the labels that criteria count or that are parts of hyperlabels. It includes
     /// labels with a constantly false predicate, since they are to be reported. Where the
     /// objectives name no criteria at all, every label counts.
-    pub(crate) fn new(program: &Program, objectives: &'a [FunctionObjectives]) -> Self {
+    pub(crate) fn new(
+        program: &Program,
+        objectives: &'a [FunctionObjectives],
+        augmentation: Option<Augmentation>,
+    ) -> Self {
         let mut table = Self {
             objectives,
             goals: Vec::new(),
@@ -123,6 +136,7 @@ impl<'a> LabelTable<'a> {
             functions: (0..program.functions.len()).map(|_| None).collect(),
             left: 0,
             changes: 0,
+            augmentation,
             hypers_left: 0,
             new_ones: 0,
             without_test: 0,
@@ -135,6 +149,7 @@ impl<'a> LabelTable<'a> {
             let Some(body) = &program.functions[function.function].body else { continue };
             let mut labels = FunctionLabels::default();
             let counted = counted(function);
+            let sought = counted_by(function, |criterion| !criterion.is_of_augmentation());
             for (id, label) in function.labels.iter() {
                 let own = counted.as_ref().is_none_or(|counted| counted.contains(&id));
                 if !own && !parts[position].contains(&id) {
@@ -146,6 +161,13 @@ impl<'a> LabelTable<'a> {
                 };
                 let keys = keys(label.site, body);
                 let goal = table.add(Aim::Label(position, id), own, decision, keys);
+                if augmentation.is_some()
+                    && own
+                    && !parts[position].contains(&id)
+                    && !sought.contains(&id)
+                {
+                    table.leave_to_augmentation(goal);
+                }
                 table.goals[goal.index()].after = evaluated_before(label.site, program, body);
                 if let Some(decision) = decision {
                     collect_mutants(&label.pred, &mut |condition, expr| {
@@ -163,7 +185,7 @@ impl<'a> LabelTable<'a> {
             }
             table.functions[function.function.index()] = Some(labels);
         }
-        table.new_ones = table.goals.len();
+        table.new_ones = table.goals.iter().filter(|goal| !goal.augments).count();
         table
     }
 
@@ -178,6 +200,8 @@ impl<'a> LabelTable<'a> {
         self.goals.push(Goal {
             aim,
             own,
+            augments: false,
+            repeats: false,
             wanted: 0,
             rows: 0,
             decision,
@@ -284,8 +308,9 @@ impl<'a> LabelTable<'a> {
                 listed.goals.retain(|goal| !self.goals[goal.index()].is_settled());
             }
             for goal in &listed.goals {
-                let reached = &mut self.goals[goal.index()].reached;
-                self.new_ones -= usize::from(!std::mem::replace(reached, true));
+                let goal = &mut self.goals[goal.index()];
+                let is_new = !std::mem::replace(&mut goal.reached, true) && !goal.augments;
+                self.new_ones -= usize::from(is_new);
             }
         }
         !listed.goals.is_empty()
@@ -324,7 +349,7 @@ impl<'a> LabelTable<'a> {
     pub(crate) fn is_new(&self, func: FuncId, site: SiteKey) -> bool {
         self.listed(func, site).iter().any(|goal| {
             let goal = &self.goals[goal.index()];
-            !goal.reached && !goal.is_settled()
+            !goal.reached && !goal.augments && !goal.is_settled()
         })
     }
 
@@ -420,10 +445,10 @@ impl<'a> LabelTable<'a> {
         self.goals[goal.index()].is_settled()
     }
 
-    /// The goals that are still followed, in the order in which they were made.
+    /// The goals that the search still follows, in the order in which they were made.
     pub(crate) fn followed(&self) -> impl Iterator<Item = GoalId> + '_ {
         let goals = (0..self.goals.len()).map(GoalId::from_index);
-        goals.filter(|goal| self.is_followed(*goal))
+        goals.filter(|goal| self.is_followed(*goal) && !self.augments(*goal))
     }
 
     /// The function and sites at which a label is looked at; `None` for a sequence.
@@ -441,7 +466,7 @@ impl<'a> LabelTable<'a> {
         }
         entry.covered = true;
         self.changes += 1;
-        self.left -= usize::from(entry.own);
+        self.left -= usize::from(entry.own && !entry.augments);
         self.without_test += 1;
         self.covered.push(goal);
         Some(goal)
@@ -454,7 +479,7 @@ impl<'a> LabelTable<'a> {
         entry.covered = false;
         self.changes += 1;
         entry.reasons.insert(reason);
-        self.left += usize::from(entry.own);
+        self.left += usize::from(entry.own && !entry.augments);
         self.without_test -= self.without_test.min(1);
         self.reopened += 1;
         self.covered.retain(|covered| *covered != goal);
@@ -497,8 +522,9 @@ impl<'a> LabelTable<'a> {
 
     /// Notes that a path of another worker passed a goal's site.
     pub(crate) fn note_reached(&mut self, goal: GoalId) {
-        let reached = &mut self.goals[goal.index()].reached;
-        self.new_ones -= usize::from(!std::mem::replace(reached, true));
+        let goal = &mut self.goals[goal.index()];
+        let is_new = !std::mem::replace(&mut goal.reached, true) && !goal.augments;
+        self.new_ones -= usize::from(is_new);
     }
 
     /// The goals with sites that some path passed.
@@ -545,12 +571,14 @@ impl<'a> LabelTable<'a> {
         in_the_way: &Hindrances<'_>,
     ) -> (Vec<LabelRef>, Vec<LeftLabel>) {
         let covered = self.covered.iter().filter_map(|goal| self.label_ref(*goal)).collect();
-        let left = self.goals.iter().enumerate().filter(|(_, goal)| !goal.is_settled());
+        let left = self.goals.iter().enumerate();
+        let left = left.filter(|(_, goal)| !goal.is_settled() && !goal.covered);
         let left = left.filter_map(|(at, goal)| {
             let id = GoalId::from_index(at);
             let label = self.label_ref(id)?;
             let sites: Vec<_> = goal.keys.iter().map(|site| (label.func, *site)).collect();
-            let reasons: BTreeSet<Cut> = &goal.reasons | &in_the_way.of(&sites);
+            let mut reasons: BTreeSet<Cut> = &goal.reasons | &in_the_way.of(&sites);
+            reasons.extend(goal.augments.then_some(Cut::NotAugmented));
             Some(LeftLabel {
                 label,
                 reasons: reasons.into_iter().collect(),
@@ -565,15 +593,23 @@ impl<'a> LabelTable<'a> {
 impl Goal {
     /// Whether the goal is no longer asked for.
     const fn is_settled(&self) -> bool {
-        self.covered || !(self.own || self.wanted > 0)
+        self.covered && !self.repeats || !(self.own || self.wanted > 0)
     }
 }
 
 /// The labels of a function that criteria count; `None` where no criteria are named.
 fn counted(function: &FunctionObjectives) -> Option<BTreeSet<LabelId>> {
     let named = !function.criteria.is_empty() || !function.hyper_criteria.is_empty();
-    let entries = function.criteria.values().flatten();
-    named.then(|| entries.map(|entry| entry.label).collect())
+    named.then(|| counted_by(function, |_| true))
+}
+
+/// The labels of a function that some of the criteria count.
+fn counted_by(
+    function: &FunctionObjectives,
+    is_one: impl Fn(Criterion) -> bool,
+) -> BTreeSet<LabelId> {
+    let criteria = function.criteria.iter().filter(|(criterion, _)| is_one(**criterion));
+    criteria.flat_map(|(_, entries)| entries).map(|entry| entry.label).collect()
 }
 
 /// The labels that are parts of hyperlabels which criteria count, by function.

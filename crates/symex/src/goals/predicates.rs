@@ -54,6 +54,9 @@ impl Goals<'_> {
         };
         let event = state.frame_mut().event_mut(origin.decision, conditions, phase);
         event.mutants.extend(mutants);
+        if origin.begins {
+            self.begin_prefix(state, origin.decision);
+        }
     }
 
     /// Whether no objective that is left asks for anything at a site of a function.
@@ -216,8 +219,10 @@ impl Goals<'_> {
             return;
         }
         let before = open.len();
+        let turn = self.count_turn(state, &open);
         self.take_held(machine, state, &mut open);
         machine.statistics.free_labels += (before - open.len()) as u64;
+        self.leave_occurrence(state, &mut open, turn);
         if state.notes.goals.haste {
             // Questions about this path are hard, so the path is followed to its end first.
             put_off(state, open);
@@ -254,7 +259,7 @@ impl Goals<'_> {
 
     /// Asks for inputs of the path that keep the promises and cover some of these labels, until
     /// there is none. All labels that no such input covers take one question.
-    fn ask_for_any(
+    pub(crate) fn ask_for_any(
         &mut self,
         machine: &mut Machine<'_, '_>,
         state: &mut State,
@@ -338,8 +343,10 @@ impl Goals<'_> {
         goal: GoalId,
         holds: Term,
     ) {
-        state.claims.covered.extend(self.labels.cover(goal));
-        if machine.pool.as_bool(holds) != Some(true) {
+        let newly = self.labels.cover(goal);
+        state.claims.covered.extend(newly);
+        // A label that stays to be asked for was covered by another test before.
+        if newly.is_some() && machine.pool.as_bool(holds) != Some(true) {
             state.claims.promises.push(holds);
             state.claims.conditions.push((goal, holds));
         }

@@ -181,6 +181,9 @@ pub(crate) struct Claims {
     pub(crate) promises: Vec<Term>,
     /// The same by label, where it is not simply true. Some labels may not be claimed any more.
     pub(crate) conditions: Vec<(ObserverId, Term)>,
+    /// Labels that the model was made for at one occurrence, each with the turn of its place on the
+    /// path, where each occurrence is augmented.
+    pub(crate) transformed: Vec<(ObserverId, u32)>,
     /// Whether to give a test at the path's end even if it covers nothing new.
     pub(crate) keep: bool,
 }

@@ -90,7 +90,7 @@ impl Distances {
             for Function { func, blocks } in self.control_flow.functions() {
                 let mut views = vec![BlockDistances::NOTHING; blocks.len()];
                 let wanted = |site: &(&SiteKey, _)| match target {
-                    DistanceTarget::Left => labels.is_open(*func, *site.0),
+                    DistanceTarget::Left => labels.is_sought(*func, *site.0),
                     DistanceTarget::New => labels.is_new(*func, *site.0),
                 };
                 let sites = self.sites.of(*func).filter(wanted);

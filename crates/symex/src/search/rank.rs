@@ -135,5 +135,5 @@ fn arrives_at_open_label(state: &State, labels: &LabelTable<'_>) -> bool {
     let func = state.frames.last().map(|frame| frame.func);
     let evaluated = state.passing.evaluated.map(|(of, one)| SiteKey::Condition(of, one));
     let mut sites = state.passing.arrival.into_iter().chain(evaluated);
-    func.is_some_and(|func| sites.any(|site| labels.is_open(func, site)))
+    func.is_some_and(|func| sites.any(|site| labels.is_sought(func, site)))
 }

@@ -1,5 +1,6 @@
 //! Explorations of C functions: what they reach, and what they take for infeasible.
 
+mod augmented_paths;
 mod bounds_that_matter;
 mod common;
 mod fewer_paths;

@@ -1,5 +1,6 @@
 //! Engines against each other, on programs that are made at random and on the examples.
 
+mod augmentation;
 mod criteria;
 mod engines_agree;
 mod enumeration;

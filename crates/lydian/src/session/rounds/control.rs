@@ -33,7 +33,10 @@ impl Session<'_, '_> {
     ) -> Result<Option<(Summary, LastDiscovery)>, Error> {
         let left = self.open_goals()?;
         let control = self.of_control(&left);
-        if config.mode == Mode::Plain || left.len() <= 2 * control.len() {
+        if config.mode == Mode::Plain
+            || config.augmentation.is_some()
+            || left.len() <= 2 * control.len()
+        {
             return Ok(None);
         }
         let Some(time) = budget.remaining() else { return Ok(None) };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lydian_base::Place;
+use lydian_objective::Criterion;
 use lydian_report::suite::names;
 use rustc_hash::FxHashSet;
 
@@ -21,7 +22,7 @@ impl Session<'_, '_> {
     /// condition that must hold there, or the line itself if control only has to pass it.
     pub(crate) fn kept_for(&self, goals: &FxHashSet<Goal>) -> Vec<String> {
         let mut lines: BTreeMap<(&str, u32), Vec<String>> = BTreeMap::new();
-        for (target, Entry { goal, .. }) in self.entries_of(goals) {
+        for (target, Entry { goal, criterion, name, .. }) in self.entries_of(goals) {
             let Place { file, line, .. } = target.place(goal);
             let texts = lines.entry((&**file, *line)).or_default();
             let text = self.text(goal);
@@ -37,6 +38,11 @@ impl Session<'_, '_> {
                 }
                 (Some(MacroLine { line, is_negated: false }), _) => format!("true in `{line}`"),
                 (Some(MacroLine { line, is_negated: true }), _) => format!("false in `{line}`"),
+            };
+            let text = match criterion {
+                Criterion::AugBoundary => transformed(name, &text),
+                _ if criterion.is_of_augmentation() => name.to_owned(),
+                _ => text,
             };
             // Its predicate is always true.
             if text != "1" && !texts.contains(&text) {
@@ -78,6 +84,12 @@ pub(crate) struct MacroLine<'s> {
     pub(crate) line: &'s str,
     /// Whether the predicate is that an expression there is false.
     pub(crate) is_negated: bool,
+}
+
+/// What is transformed, of the name of a transformed condition, with the new condition.
+fn transformed(name: &str, condition: &str) -> String {
+    let of = name.rsplit_once(": ").map_or(name, |(of, _)| of);
+    format!("{of}: {condition}")
 }
 
 /// The text, cut if it is long.

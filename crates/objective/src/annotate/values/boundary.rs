@@ -36,46 +36,89 @@ impl Annotator for BoundaryValues {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let mut seen = FxHashSet::default();
-        for root in cx.body.source.roots.values().filter(|root| root.rewritable) {
-            // A condition whose text is lowered more than once is still one condition.
-            if let RootKind::Condition { decision, condition } = root.kind
-                && seen.insert((decision, condition))
-                && !cx.exprs.reads_volatile(root.expr)
-            {
-                border(cx, root, decision, condition);
-            }
+        relations(cx, &mut |cx, relation| border(cx, relation));
+    }
+}
+
+/// A comparison that is a condition of a decision.
+pub(in crate::annotate) struct Relation<'r> {
+    pub(in crate::annotate) root: &'r Root,
+    pub(in crate::annotate) decision: DecisionId,
+    pub(in crate::annotate) condition: ConditionId,
+    pub(in crate::annotate) op: CmpOp,
+    /// The two operands.
+    pub(in crate::annotate) sides: (ExprId, ExprId),
+    /// The predicate that evaluation reaches it.
+    pub(in crate::annotate) arrives: Pred,
+}
+
+/// Calls `visit` with each comparison that is a condition of the text and reads nothing volatile, each
+/// once, in the order of the text.
+pub(in crate::annotate) fn relations(
+    cx: &mut Context<'_>,
+    visit: &mut dyn FnMut(&mut Context<'_>, &Relation<'_>),
+) {
+    let mut seen = FxHashSet::default();
+    for root in cx.body.source.roots.values().filter(|root| root.rewritable) {
+        let RootKind::Condition { decision, condition } = root.kind else { continue };
+        // A condition whose text is lowered more than once is still one condition.
+        if !seen.insert((decision, condition)) || cx.exprs.reads_volatile(root.expr) {
+            continue;
         }
+        let Expr::Cmp(op, a, b) = cx.exprs.arena()[root.expr] else { continue };
+        if is_written(cx, root.expr, &[a, b]) {
+            let arrives = reached(&always_reached(&cx.tree(decision)), condition);
+            let relation = Relation { root, decision, condition, op, sides: (a, b), arrives };
+            visit(cx, &relation);
+        }
+    }
+}
+
+impl Relation<'_> {
+    /// Whether integers are compared, and as signed ones. `None` for addresses and floats.
+    pub(in crate::annotate) fn signedness(&self, cx: &Context<'_>) -> Option<bool> {
+        let (a, b) = self.sides;
+        match (self.op, compared_as(cx, a, b)) {
+            (_, Reading::Float | Reading::None) => None,
+            (CmpOp::LtS | CmpOp::LeS | CmpOp::GtS | CmpOp::GeS, _) => Some(true),
+            (CmpOp::LtU | CmpOp::LeU | CmpOp::GtU | CmpOp::GeU, _) => Some(false),
+            (_, reading) => Some(reading == Reading::Signed),
+        }
+    }
+
+    /// The predicate that the two sides are equal.
+    pub(in crate::annotate) fn is_equal(&self, cx: &mut Context<'_>) -> Pred {
+        let equal = if self.op.is_float() { CmpOp::FEq } else { CmpOp::Eq };
+        mutant(cx, self.condition, equal, self.sides.0, self.sides.1)
+    }
+
+    /// The predicate that the left side is next to the right one.
+    pub(in crate::annotate) fn is_next(
+        &self,
+        cx: &mut Context<'_>,
+        side: Side,
+        signed: bool,
+    ) -> Pred {
+        beside(cx, self.condition, side, signed, self.sides)
     }
 }
 
 /// The side of the border on which a value lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(in crate::annotate) enum Side {
     Below,
     Above,
 }
 
-fn border(cx: &mut Context<'_>, root: &Root, decision: DecisionId, condition: ConditionId) {
-    let Expr::Cmp(op, a, b) = cx.exprs.arena()[root.expr] else { return };
-    if !is_written(cx, root.expr, &[a, b]) {
-        return;
-    }
-    let always = always_reached(&cx.tree(decision));
-    let arrives = reached(&always, condition);
+fn border(cx: &mut Context<'_>, relation: &Relation<'_>) {
+    let Relation { root, decision, condition, op, arrives, .. } = relation;
     let push = |cx: &mut Context<'_>, pred: Pred, name: &str| {
         let name = format!("{decision}.{condition} {name}");
-        cx.push(Site::Decision(decision), Pred::and(arrives.clone(), pred), root.span, name);
+        cx.push(Site::Decision(*decision), Pred::and(arrives.clone(), pred), root.span, name);
     };
-    let equal = if op.is_float() { CmpOp::FEq } else { CmpOp::Eq };
-    let at = mutant(cx, condition, equal, a, b);
+    let at = relation.is_equal(cx);
     push(cx, at, "at the border");
-    let signed = match (op, compared_as(cx, a, b)) {
-        (_, Reading::Float | Reading::None) => return,
-        (CmpOp::LtS | CmpOp::LeS | CmpOp::GtS | CmpOp::GeS, _) => true,
-        (CmpOp::LtU | CmpOp::LeU | CmpOp::GtU | CmpOp::GeU, _) => false,
-        (_, reading) => reading == Reading::Signed,
-    };
+    let Some(signed) = relation.signedness(cx) else { return };
     let (sides, names) = match op {
         CmpOp::LtS | CmpOp::LeS | CmpOp::LtU | CmpOp::LeU => {
             ([Side::Below, Side::Above], ["just inside", "just outside"])
@@ -86,8 +129,30 @@ fn border(cx: &mut Context<'_>, root: &Root, decision: DecisionId, condition: Co
         _ => ([Side::Below, Side::Above], ["just below", "just above"]),
     };
     for (side, name) in sides.into_iter().zip(names) {
-        let pred = beside(cx, condition, side, signed, (a, b));
+        let pred = relation.is_next(cx, side, signed);
         push(cx, pred, name);
+    }
+}
+
+impl Side {
+    /// The comparison that holds on this side.
+    pub(in crate::annotate) const fn order(self, signed: bool) -> CmpOp {
+        match (self, signed) {
+            (Self::Below, true) => CmpOp::LtS,
+            (Self::Below, false) => CmpOp::LtU,
+            (Self::Above, true) => CmpOp::GtS,
+            (Self::Above, false) => CmpOp::GtU,
+        }
+    }
+
+    /// The value next to one on this side, which may wrap.
+    pub(in crate::annotate) fn next(self, cx: &mut Context<'_>, value: ExprId) -> ExprId {
+        let one = cx.exprs.int(cx.exprs.type_of(value), 1);
+        let step = match self {
+            Self::Below => BinOp::SubU,
+            Self::Above => BinOp::AddU,
+        };
+        cx.exprs.binary(step, value, one)
     }
 }
 
@@ -99,20 +164,20 @@ fn beside(
     signed: bool,
     (a, b): (ExprId, ExprId),
 ) -> Pred {
-    let (order, step) = match (side, signed) {
-        (Side::Below, true) => (CmpOp::LtS, BinOp::SubU),
-        (Side::Below, false) => (CmpOp::LtU, BinOp::SubU),
-        (Side::Above, true) => (CmpOp::GtS, BinOp::AddU),
-        (Side::Above, false) => (CmpOp::GtU, BinOp::AddU),
-    };
-    let one = cx.exprs.int(cx.exprs.type_of(b), 1);
-    let next = cx.exprs.binary(step, b, one);
+    let order = side.order(signed);
+    let next = side.next(cx, b);
     let ordered = mutant(cx, condition, order, a, b);
     Pred::and(mutant(cx, condition, CmpOp::Eq, a, next), ordered)
 }
 
 /// A comparison, evaluated where the condition is.
-fn mutant(cx: &mut Context<'_>, condition: ConditionId, op: CmpOp, a: ExprId, b: ExprId) -> Pred {
+pub(in crate::annotate) fn mutant(
+    cx: &mut Context<'_>,
+    condition: ConditionId,
+    op: CmpOp,
+    a: ExprId,
+    b: ExprId,
+) -> Pred {
     match cx.exprs.test(op, a, b) {
         Pred::Expr(expr) => Pred::Mutant(condition, expr),
         constant => constant,

@@ -54,9 +54,11 @@ use crate::criterion::Criterion;
 use crate::dataflow::def_use::Variable;
 use crate::decision::predicates::{active_conditions, for_each_node, outcome};
 use crate::label::{Pred, Site};
-use operators::Mutant;
 pub(crate) use operators::is_written;
 pub use operators::operand_made_absolute;
+pub(in crate::annotate) use operators::{
+    Mutant, compares_integers, mutants, mutants_with_leaves_alike,
+};
 
 mod conversions;
 mod operators;
@@ -111,10 +113,17 @@ impl Annotator for WeakMutation {
 
 /// The predicates where conditions decide their decisions. Each decision is analysed once.
 #[derive(Default)]
-struct DecidingPredicates(FxHashMap<DecisionId, FxHashMap<ConditionId, Pred>>);
+pub(in crate::annotate) struct DecidingPredicates(
+    FxHashMap<DecisionId, FxHashMap<ConditionId, Pred>>,
+);
 
 impl DecidingPredicates {
-    fn get(&mut self, cx: &Context<'_>, decision: DecisionId, condition: ConditionId) -> Pred {
+    pub(in crate::annotate) fn get(
+        &mut self,
+        cx: &Context<'_>,
+        decision: DecisionId,
+        condition: ConditionId,
+    ) -> Pred {
         let conditions = self
             .0
             .entry(decision)
@@ -125,7 +134,7 @@ impl DecidingPredicates {
 
 /// Mutants of a value or an address: it differs.
 fn values(cx: &mut Context<'_>, id: RootId, root: &Root) {
-    for Mutant { expr, name, span } in operators::mutants(cx, root) {
+    for Mutant { expr, name, span } in mutants(cx, root) {
         let pred = cx.exprs.differ(root.expr, expr);
         cx.push(Site::Root(id), pred, span, name);
     }
@@ -140,7 +149,7 @@ fn condition_mutants(
     decides: &Pred,
 ) {
     let site = Site::Decision(decision);
-    for Mutant { expr, name, span } in operators::mutants(cx, root) {
+    for Mutant { expr, name, span } in mutants(cx, root) {
         let mutant = match cx.exprs.arena()[expr] {
             Expr::Const(_, bits) => Pred::Const(bits & 1 == 1),
             _ => Pred::Mutant(condition, expr),
@@ -148,7 +157,7 @@ fn condition_mutants(
         let differs = Pred::xor(Pred::Cond(condition), mutant);
         cx.push(site, Pred::and(differs, decides.clone()), span, name);
     }
-    if !operators::compares_integers(cx, root.expr) {
+    if !compares_integers(cx, root.expr) {
         // Where the condition decides, its negation changes the outcome whatever its value.
         cx.push(site, decides.clone(), root.span, "UOI !");
     }

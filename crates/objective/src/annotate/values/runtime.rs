@@ -15,6 +15,7 @@
 //! pointers, indices into arrays of unknown length and leaks cannot be seen in an expression;
 //! exploration and measuring report them as faults of the run.
 
+use lydian_base::Span;
 use lydian_ir::source::{Root, RootId, RootKind};
 use lydian_ir::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
 
@@ -31,26 +32,48 @@ impl Annotator for RuntimeErrorCoverage {
     }
 
     fn annotate(&self, cx: &mut Context<'_>) {
-        let body = cx.body;
-        for (id, root) in body.source.roots.iter().filter(|(_, root)| root.rewritable) {
-            let mut errors = Errors { cx, site: id, root };
-            let accessed = root.kind == RootKind::Address;
-            errors.visit(root.expr, accessed);
-            if accessed {
-                errors.null(root.expr);
-            }
+        for_each_error(cx, &mut |cx, error| {
+            cx.push(Site::Root(error.site), error.pred, error.span, error.name);
+        });
+    }
+}
+
+/// An error that an expression can have.
+pub(in crate::annotate) struct PossibleError<'n> {
+    /// The whole expression.
+    pub(in crate::annotate) site: RootId,
+    /// The predicate that the error is about to happen.
+    pub(in crate::annotate) pred: Pred,
+    /// The text of the operation.
+    pub(in crate::annotate) span: Span,
+    pub(in crate::annotate) name: &'n str,
+}
+
+/// A function that takes the errors of expressions.
+pub(in crate::annotate) type TakeError<'t> = dyn FnMut(&mut Context<'_>, PossibleError<'_>) + 't;
+
+/// Calls `take` with each error that an expression of the text can have, in the order of evaluation.
+pub(in crate::annotate) fn for_each_error(cx: &mut Context<'_>, take: &mut TakeError<'_>) {
+    let body = cx.body;
+    for (id, root) in body.source.roots.iter().filter(|(_, root)| root.rewritable) {
+        let mut errors = Errors { cx, site: id, root, take };
+        let accessed = root.kind == RootKind::Address;
+        errors.visit(root.expr, accessed);
+        if accessed {
+            errors.null(root.expr);
         }
     }
 }
 
 /// Finds the errors of one root.
-struct Errors<'c, 'a> {
+struct Errors<'c, 'a, 't> {
     cx: &'c mut Context<'a>,
     site: RootId,
     root: &'c Root,
+    take: &'c mut TakeError<'t>,
 }
 
-impl Errors<'_, '_> {
+impl Errors<'_, '_, '_> {
     /// Visits operands, then the operator. `accessed`: the expression is an address, and memory
     /// is reached through it.
     fn visit(&mut self, expr: ExprId, accessed: bool) {
@@ -227,7 +250,7 @@ impl Errors<'_, '_> {
         }
         let own = self.cx.body.source.exprs[expr];
         let span = if own.is_none() { self.root.span } else { own };
-        self.cx.push(Site::Root(self.site), pred, span, name);
+        (self.take)(self.cx, PossibleError { site: self.site, pred, span, name });
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Statistics {
     pub unanswered: u64,
     /// Queries about labels.
     pub label_queries: u64,
+    /// Queries about transformed conditions of augmented paths.
+    pub augmented_queries: u64,
     /// Time spent in the solver.
     pub solver_time: Duration,
     /// Time spent on terms outside of the solver: making and evaluating them, memory, and looking
@@ -59,6 +61,7 @@ impl Statistics {
             satisfiable,
             unanswered,
             label_queries,
+            augmented_queries,
             solver_time,
             term_time,
             clock_time,
@@ -81,6 +84,7 @@ impl Statistics {
         self.satisfiable += satisfiable;
         self.unanswered += unanswered;
         self.label_queries += label_queries;
+        self.augmented_queries += augmented_queries;
         self.solver_time += *solver_time;
         self.term_time += *term_time;
         self.clock_time += *clock_time;

@@ -9,29 +9,51 @@ use lydian_ir::{ArithmeticType, BinOp, CastOp, CmpOp, Expr, ExprArena, ExprId, T
 
 use crate::annotate::context::Context;
 use crate::annotate::exprs::mask;
+use crate::annotate::text::shown;
 use crate::annotate::values::types::{Reading, c_type, compared_as};
 
 use super::conversions::{Value, convert, extended, substitute};
 
 /// A whole expression with one node replaced.
-pub(super) struct Mutant {
+pub(in crate::annotate) struct Mutant {
     /// The mutated expression.
-    pub(super) expr: ExprId,
+    pub(in crate::annotate) expr: ExprId,
     /// The name of the mutation, such as `AOR + -> -`.
-    pub(super) name: String,
+    pub(in crate::annotate) name: String,
     /// The text of the replaced node.
-    pub(super) span: Span,
+    pub(in crate::annotate) span: Span,
 }
 
 /// All mutants of a root's expression, without those equal by construction.
-pub(super) fn mutants(cx: &mut Context<'_>, root: &Root) -> Vec<Mutant> {
-    let mut walk = Walk { cx, root, path: Vec::new(), found: Vec::new() };
+pub(in crate::annotate) fn mutants(cx: &mut Context<'_>, root: &Root) -> Vec<Mutant> {
+    mutants_by(cx, root, Leaves::Apart)
+}
+
+/// All mutants of a root's expression where constants and variables are mutated alike.
+pub(in crate::annotate) fn mutants_with_leaves_alike(
+    cx: &mut Context<'_>,
+    root: &Root,
+) -> Vec<Mutant> {
+    mutants_by(cx, root, Leaves::Alike)
+}
+
+fn mutants_by(cx: &mut Context<'_>, root: &Root, leaves: Leaves) -> Vec<Mutant> {
+    let mut walk = Walk { cx, root, leaves, path: Vec::new(), found: Vec::new() };
     walk.visit(root.expr);
     walk.found
 }
 
+/// Which operators mutate constants and variables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    /// CRO constants, ABS and UOI variables.
+    Apart,
+    /// CRO and UOI both, as in [004].
+    Alike,
+}
+
 /// Whether the expression is a comparison of integers or addresses that the user wrote.
-pub(super) fn compares_integers(cx: &Context<'_>, expr: ExprId) -> bool {
+pub(in crate::annotate) fn compares_integers(cx: &Context<'_>, expr: ExprId) -> bool {
     match cx.exprs.arena()[expr] {
         Expr::Cmp(op, a, b) => !op.is_float() && is_written(cx, expr, &[a, b]),
         _ => false,
@@ -50,6 +72,7 @@ pub(crate) fn is_written(cx: &Context<'_>, expr: ExprId, operands: &[ExprId]) ->
 struct Walk<'c, 'a> {
     cx: &'c mut Context<'a>,
     root: &'c Root,
+    leaves: Leaves,
     /// From the root to the node being visited.
     path: Vec<(ExprId, usize)>,
     found: Vec<Mutant>,
@@ -66,7 +89,12 @@ impl Walk<'_, '_> {
             self.path.pop();
         }
         match node {
-            Expr::Const(ty, bits) => self.constant(expr, ty, bits),
+            Expr::Const(ty, bits) => {
+                self.constant(expr, ty, bits);
+                if self.leaves == Leaves::Alike && !self.cx.body.source.exprs[expr].is_none() {
+                    self.insertions(expr);
+                }
+            }
             Expr::Cmp(op, a, b) => self.comparison(expr, op, a, b),
             Expr::Binary(op, a, b) => {
                 if self.is_operator(expr, &[a, b]) {
@@ -75,7 +103,12 @@ impl Walk<'_, '_> {
                 self.insertions(expr);
             }
             Expr::Cast(..) if !self.is_promotion(expr) => {}
-            _ => self.insertions(expr),
+            _ => {
+                self.insertions(expr);
+                if self.leaves == Leaves::Alike {
+                    self.replacements(expr);
+                }
+            }
         }
     }
 
@@ -122,6 +155,26 @@ impl Walk<'_, '_> {
                 let name = format!("CRO {} -> {value}", constant_text(ty, bits));
                 self.push(expr, new, name);
             }
+        }
+    }
+
+    /// CRO of what is no constant, by constants of its type.
+    fn replacements(&mut self, expr: ExprId) {
+        let promoted = self.path.last().is_some_and(|(parent, _)| self.is_promotion(*parent));
+        let span = self.cx.body.source.exprs[expr];
+        let Some(ty) = c_type(self.cx, expr).filter(|_| !promoted && !span.is_none()) else {
+            return;
+        };
+        let of = ty.promoted();
+        let text = shown(self.cx, span);
+        for value in [0, 1, -1] {
+            let machine = of.machine();
+            let constant = match machine.is_float() {
+                true => self.cx.exprs.float(machine, value as f64),
+                false => self.cx.exprs.int(machine, value),
+            };
+            let constant = self.fitted(constant, of);
+            self.push_value(expr, constant, &format!("CRO {text} -> {value}"));
         }
     }
 
