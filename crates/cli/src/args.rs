@@ -12,11 +12,13 @@ use lydian_report::filters::paths::PathPattern;
 use lydian_report::totals::thresholds::Threshold;
 
 mod checker;
+mod diff;
 mod for_other_tools;
 mod mutate;
 mod proofs;
 
 pub(crate) use checker::CheckerArgs;
+pub(crate) use diff::DiffArgs;
 pub(crate) use for_other_tools::OtherToolArgs;
 pub(crate) use mutate::MutateArgs;
 pub(crate) use proofs::{CheckArgs, ProveArgs, ProversArg};
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     Mark(MarkArgs),
     /// Say which mutants of a program its tests kill, and show the others as diffs
     Mutate(MutateArgs),
+    /// Say which functions two versions of a file have in common, and show inputs on which others differ
+    Diff(DiffArgs),
     /// Show what `gen --trace` wrote: the tree of each exploration
     Trace(TraceArgs),
     /// Run the tests again that internal errors left: what was claimed, and what the runs show

@@ -3,6 +3,7 @@
 pub(crate) mod cc;
 pub(crate) mod check;
 pub(crate) mod cover;
+pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod gen_tests;
 pub(crate) mod init;

@@ -99,6 +99,7 @@
 //! ```
 
 pub mod certificates;
+mod changes;
 mod checking;
 mod configuration;
 mod coverage_data;
@@ -119,6 +120,7 @@ mod suite;
 pub mod wrapper;
 
 pub use certificates::Certificates;
+pub use changes::{DiffRequest, DiffVerdict, Difference, FunctionDiff, NamedValue, Observed, VersionDiff};
 pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;

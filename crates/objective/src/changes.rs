@@ -1,0 +1,14 @@
+//! The difference between two versions of a program: what is matched, and what the difference may
+//! affect ([003] IV-B; Person and others, *Directed Incremental Symbolic Execution*, PLDI 2011).
+//!
+//! [`ProgramChanges`] matches functions and the nodes of changed functions, by their IR and not by
+//! lines. No verdict may rest on what follows from it: the analysis only says what is worth asking
+//! for.
+
+mod matching;
+mod nodes;
+mod places;
+
+pub use matching::{FunctionChange, FunctionStatus, ProgramChanges, VersionOf};
+pub use nodes::{NodeId, Nodes};
+pub use places::{Effects, NamedGlobals, PlaceOf, ProgramPlaces};
