@@ -11,12 +11,14 @@ use lydian_report::exports::{gcov_json, lcov};
 use lydian_report::filters::paths::PathPattern;
 use lydian_report::totals::thresholds::Threshold;
 
+mod change;
 mod checker;
 mod diff;
 mod for_other_tools;
 mod mutate;
 mod proofs;
 
+pub(crate) use change::ChangeArgs;
 pub(crate) use checker::CheckerArgs;
 pub(crate) use diff::DiffArgs;
 pub(crate) use for_other_tools::OtherToolArgs;
@@ -225,6 +227,8 @@ pub(crate) struct GenArgs {
     /// commas, or `all`; the same as `accept` in lydian.toml
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind_of_assumption)]
     pub(crate) accept: Vec<String>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
     /// Forget what an earlier run found (the old ledger is kept under another name)
     #[arg(long)]
     pub(crate) fresh: bool,

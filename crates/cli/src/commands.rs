@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod mark;
 pub(crate) mod mutate;
 pub(crate) mod objectives;
+mod old_version;
 pub(crate) mod prove;
 mod prove_objectives;
 pub(crate) mod replay;

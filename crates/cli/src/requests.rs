@@ -111,6 +111,7 @@ impl GenArgs {
             json: suite.json.clone(),
             query_log: records.log_queries.clone(),
             outside: self.outside.request(),
+            impact: None,
         }
     }
 }

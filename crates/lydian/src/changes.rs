@@ -11,6 +11,7 @@ mod comparison;
 mod confirmation;
 mod driver;
 mod externals;
+mod impact;
 mod leaves;
 mod product;
 mod versions;
@@ -25,6 +26,7 @@ use serde::Serialize;
 use crate::error::{Error, ErrorKind};
 use crate::events::{Event, Observer};
 use comparison::Comparison;
+pub use impact::{ChangeImpact, FunctionImpact};
 use versions::Versions;
 
 /// Two versions of a C file to be compared.

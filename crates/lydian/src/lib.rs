@@ -120,7 +120,7 @@ mod suite;
 pub mod wrapper;
 
 pub use certificates::Certificates;
-pub use changes::{DiffRequest, DiffVerdict, Difference, FunctionDiff, NamedValue, Observed, VersionDiff};
+pub use changes::{ChangeImpact, FunctionImpact, DiffRequest, DiffVerdict, Difference, FunctionDiff, NamedValue, Observed, VersionDiff};
 pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;

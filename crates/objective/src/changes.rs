@@ -5,10 +5,15 @@
 //! lines. No verdict may rest on what follows from it: the analysis only says what is worth asking
 //! for.
 
+mod affected;
+mod dependence;
+mod impact;
 mod matching;
 mod nodes;
 mod places;
 
+pub use affected::{AffectedNodes, AffectedPlaces, VersionFlow};
+pub use impact::ImpactedObjectives;
 pub use matching::{FunctionChange, FunctionStatus, ProgramChanges, VersionOf};
 pub use nodes::{NodeId, Nodes};
 pub use places::{Effects, NamedGlobals, PlaceOf, ProgramPlaces};

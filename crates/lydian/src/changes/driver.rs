@@ -224,6 +224,10 @@ impl<'p> Writer<'p> {
                     let number = self.driver.externals.len();
                     let external = External::of(&program.types, external, number)?;
                     self.head.push_str(external.text());
+                    self.assume(&format!(
+                        "`{}` writes no variable of the program, and calls nothing back",
+                        external.name
+                    ));
                     self.driver.externals.push(external);
                 }
             }

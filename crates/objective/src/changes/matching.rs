@@ -63,6 +63,8 @@ pub struct NodeMatching {
     pub old_of: FxHashMap<NodeId, NodeId>,
     /// The new node of each matched old one.
     pub new_of: FxHashMap<NodeId, NodeId>,
+    /// The new local of each old one that matched nodes name.
+    pub locals: FxHashMap<LocalId, LocalId>,
     /// The new nodes that are not matched, in order.
     pub added: BTreeSet<NodeId>,
     /// The old nodes that are not matched, in order.
@@ -181,6 +183,7 @@ impl NodeMatching {
         this.added = news.ids().filter(|node| !this.old_of.contains_key(node)).collect();
         this.removed = olds.ids().filter(|node| !this.new_of.contains_key(node)).collect();
         this.redirected = this.find_redirected(&olds, &news);
+        this.locals = locals.new_of;
         this
     }
 

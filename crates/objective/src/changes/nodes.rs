@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use lydian_base::entity_id;
+use lydian_base::{EntityId as _, entity_id};
 use lydian_ir::cfg::Cfg;
 use lydian_ir::source::Point;
 use lydian_ir::stmt::{Callee, Terminator};
@@ -81,6 +81,22 @@ impl Nodes {
     /// All nodes.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.all.ids()
+    }
+
+    /// The block of a node.
+    pub fn block(&self, node: NodeId) -> BlockId {
+        self.all[node].block
+    }
+
+    /// The nodes that may come next.
+    pub(super) fn successors(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.all[node].successors.iter().flatten().copied()
+    }
+
+    /// The next node of the same block.
+    pub(super) fn next_in_block(&self, node: NodeId) -> Option<NodeId> {
+        let next = NodeId::from_index(node.index() + 1);
+        self.all.get(next).filter(|next| next.block == self.block(node)).map(|_| next)
     }
 
     /// The first node that control comes to in a block or behind it.
