@@ -1,5 +1,6 @@
 //! Engines against each other, on programs that are made at random and on the examples.
 
+mod changes;
 mod criteria;
 mod engines_agree;
 mod enumeration;
@@ -13,5 +14,6 @@ mod proving;
 mod stopped_explorations;
 mod theorems;
 mod value_ranges;
+mod versions;
 mod workers;
 mod workers_and_hyperlabels;
