@@ -19,8 +19,8 @@ use clap::Parser as _;
 
 use args::{Cli, Command};
 use commands::{
-    cc, check, cover, diff, explain, gen_tests, init, mark, mutate, objectives as list, prove, replay,
-    report, run, show_ir, tests, trace,
+    cc, check, cover, diff, explain, gen_tests, init, mark, mutate, objectives as list, prove,
+    replay, report, run, show_ir, tests, trace,
 };
 use exit::ExitCode;
 use lydian_frontend::clang::Clang;

@@ -26,7 +26,7 @@ use serde::Serialize;
 use crate::error::{Error, ErrorKind};
 use crate::events::{Event, Observer};
 use comparison::Comparison;
-pub use impact::{ChangeImpact, FunctionImpact};
+pub use impact::{ChangeImpact, FunctionImpact, PATH_OPTIONS};
 use versions::Versions;
 
 /// Two versions of a C file to be compared.

@@ -120,7 +120,10 @@ mod suite;
 pub mod wrapper;
 
 pub use certificates::Certificates;
-pub use changes::{ChangeImpact, FunctionImpact, DiffRequest, DiffVerdict, Difference, FunctionDiff, NamedValue, Observed, VersionDiff};
+pub use changes::{
+    ChangeImpact, DiffRequest, DiffVerdict, Difference, FunctionDiff, FunctionImpact, NamedValue,
+    Observed, PATH_OPTIONS, VersionDiff,
+};
 pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;

@@ -50,7 +50,8 @@ impl VersionPair {
         let mut functions = Vec::new();
         for at in 0..count {
             let name = format!("f{at}");
-            let lines = Generator { rng: Rng::new(seed * 1000 + at), lines: Vec::new() }.function(&name);
+            let lines =
+                Generator { rng: Rng::new(seed * 1000 + at), lines: Vec::new() }.function(&name);
             old += &lines.join("\n");
             let mut edited = lines;
             for _ in 0..=rng.below(2) {
@@ -78,15 +79,19 @@ impl SmallInput {
     /// The call of a function with this input.
     pub fn test(self, function: &str) -> Test {
         let image = |byte| Image { bytes: vec![byte], pointers: Vec::new() };
-        let mut test =
-            Test::calling(function, vec![image(self.a), image(u8::from(self.b))]);
+        let mut test = Test::calling(function, vec![image(self.a), image(u8::from(self.b))]);
         let state = GlobalInput { name: "state".to_owned(), image: image(u8::from(self.state)) };
         test.globals.push(state);
         test
     }
 
     /// What a function does on this input. Panics where the interpreter cannot say.
-    pub fn run(self, interpreter: &Interpreter<'_>, program: &Program, function: &str) -> SmallOutcome {
+    pub fn run(
+        self,
+        interpreter: &Interpreter<'_>,
+        program: &Program,
+        function: &str,
+    ) -> SmallOutcome {
         let options = Options { max_steps: MOST_STEPS, ..Options::default() };
         let outcome = interpreter
             .run(&self.test(function), &options, &mut Silent)
@@ -136,7 +141,9 @@ fn edit(lines: &mut Vec<String>, rng: &mut Rng) {
     // The heads and the last lines of functions stay.
     let inner: Vec<usize> =
         (0..lines.len()).filter(|at| lines[*at].starts_with("        ")).collect();
-    let Some(at) = inner.get(rng.below(inner.len().max(1) as u64) as usize).copied() else { return };
+    let Some(at) = inner.get(rng.below(inner.len().max(1) as u64) as usize).copied() else {
+        return;
+    };
     let is_simple = lines[at].ends_with(';') && !lines[at].contains("return");
     match rng.below(8) {
         0 if is_simple => _ = lines.remove(at),
@@ -165,8 +172,7 @@ fn word(line: &str, word: &str) -> Option<usize> {
     let is_name = word.starts_with(is_part);
     let mut found = line.match_indices(word).map(|(at, _)| at);
     found.find(|at| {
-        !is_name
-            || !line[..*at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part)
+        !is_name || !line[..*at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part)
     })
 }
 
@@ -181,7 +187,9 @@ impl Generator {
     }
 
     fn function(mut self, name: &str) -> Vec<String> {
-        self.lines.push(format!("static int {name}_inner(int a, int v)\n{{\n    int w = 2;\n    _Bool b = v & 1;"));
+        self.lines.push(format!(
+            "static int {name}_inner(int a, int v)\n{{\n    int w = 2;\n    _Bool b = v & 1;"
+        ));
         self.statement(name, false, 1);
         self.lines.push("    return v + w + b;\n}".to_owned());
         self.lines.push(format!("int {name}(unsigned char a, _Bool b)\n{{\n    int v = 1, w = 0;"));

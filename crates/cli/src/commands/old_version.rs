@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lydian::{ChangeImpact, Diagnostic, Objectives, Observer, Project, ProjectRequest};
+use lydian::{
+    ChangeImpact, Diagnostic, Objectives, Observer, PATH_OPTIONS, Project, ProjectRequest,
+};
 
 use super::report::changed;
 use crate::args::ChangeArgs;
@@ -91,9 +93,8 @@ impl OldTree {
         let words = ["diff", "--name-status", "--find-renames", "-z", commit, "--"];
         let all = changed::git(top, &words)?;
         let words: Vec<&str> = all.split('\0').collect();
-        let moved = words.windows(3).find(|part| {
-            part[0].starts_with('R') && Path::new(part[2]) == own
-        });
+        let moved =
+            words.windows(3).find(|part| part[0].starts_with('R') && Path::new(part[2]) == own);
         match moved {
             Some(part) => {
                 let what = format!("{} was {} in {revision}", own.display(), part[1]);
@@ -125,8 +126,7 @@ impl OldTree {
     }
 
     fn moved_flag(&self, flag: &str) -> String {
-        let options = ["-I", "-isystem", "-iquote", "-idirafter", "-include", ""];
-        let moved = options.iter().find_map(|option| {
+        let moved = PATH_OPTIONS.iter().find_map(|option| {
             let path = flag.strip_prefix(option).filter(|path| !path.is_empty())?;
             Some(format!("{option}{}", self.moved(Path::new(path))?.display()))
         });

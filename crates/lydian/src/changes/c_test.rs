@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use lydian_ir::libc::library_function;
 use lydian_ir::{CType, CTypes};
 
 use super::confirmation::{Finding, Native};
@@ -24,13 +25,12 @@ impl CTest<'_> {
         let mut out = format!("/* Two versions of `{}` differ. Build this with\n", self.function);
         let _ = writeln!(out, " *     -DVERSION='\"{}\"'\n * for the old one.\n *", old.display());
         for observed in &self.finding.observed {
-            let _ = writeln!(
-                out,
-                " * {}: old {}, new {}",
-                observed.what, observed.old, observed.new
-            );
+            let _ =
+                writeln!(out, " * {}: old {}, new {}", observed.what, observed.old, observed.new);
         }
-        let _ = writeln!(out, " */\n#ifndef VERSION\n#define VERSION \"{}\"\n#endif", new.display());
+        let _ =
+            writeln!(out, " */\n#ifndef VERSION\n#define VERSION \"{}\"\n#endif", new.display());
+        self.others(&mut out);
         out.push_str("#define main main_of_version\n#include VERSION\n#undef main\n");
         out.push_str("extern int printf(const char *, ...);\n\n");
         self.externals(&mut out);
@@ -79,6 +79,19 @@ impl CTest<'_> {
                 values.len() - 1,
                 values.len() - 1,
             );
+        }
+    }
+
+    /// Functions that the file leaves undefined and that the test does not call, so that it links.
+    fn others(&self, out: &mut String) {
+        let Native { driver, comparison, .. } = self.native;
+        let program = &comparison.versions.new.program;
+        for function in program.functions.values() {
+            let is_known = driver.externals.iter().any(|it| it.name == function.name);
+            if function.body.is_some() || is_known || library_function(&function.name).is_some() {
+                continue;
+            }
+            let _ = writeln!(out, "#pragma weak {}", function.name);
         }
     }
 
@@ -152,7 +165,8 @@ impl CTest<'_> {
         }
         let differs = |name: &String| self.finding.observed.iter().any(|one| one.what == *name);
         for observation in driver.observations.iter().filter(|one| differs(&one.name)) {
-            if observation.name == "result's element" || observation.variables.1.contains("static_") {
+            if observation.name == "result's element" || observation.variables.1.contains("static_")
+            {
                 continue;
             }
             let name = match observation.variables.1.starts_with("lydian_new_") {

@@ -134,11 +134,7 @@ pub(super) struct Native<'a> {
 
 impl Native<'_> {
     /// The verdict on a finding, once the native programs of both versions ran on its inputs.
-    pub(super) fn confirmed(
-        &self,
-        function: &str,
-        finding: Finding,
-    ) -> Result<DiffVerdict, Error> {
+    pub(super) fn confirmed(&self, function: &str, finding: Finding) -> Result<DiffVerdict, Error> {
         let request = self.comparison.request;
         let old = self.run(&request.old, function, &finding.test)?;
         let new = self.run(&request.new, function, &finding.test)?;
@@ -218,7 +214,12 @@ impl Native<'_> {
                         let at = known.unwrap_or(objects.len());
                         if known.is_none() {
                             let pointee = program.types.pointee(*param)?;
-                            own.objects.push(self.object(program, (at, pointee), (input, variable), test));
+                            own.objects.push(self.object(
+                                program,
+                                (at, pointee),
+                                (input, variable),
+                                test,
+                            ));
                             objects.push(variable);
                         }
                         let target = PointerTarget::Object(at as u32, 0);
@@ -230,9 +231,13 @@ impl Native<'_> {
             own.args.push(image);
         }
         let is_input = |name: &str| {
-            self.driver.inputs.iter().any(|input| matches!(&input.of, InputOf::Global(own) if own == name))
+            self.driver
+                .inputs
+                .iter()
+                .any(|input| matches!(&input.of, InputOf::Global(own) if own == name))
         };
-        own.globals = test.globals.iter().filter(|global| is_input(&global.name)).cloned().collect();
+        own.globals =
+            test.globals.iter().filter(|global| is_input(&global.name)).cloned().collect();
         own.externals = self.externals(test);
         Some(own)
     }

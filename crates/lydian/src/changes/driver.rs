@@ -8,9 +8,7 @@ use std::fmt::Write as _;
 
 use lydian_ir::libc::is_library_object;
 use lydian_ir::stmt::Callee;
-use lydian_ir::{
-    CType, CTypeId, CTypes, Expr, FuncId, Global, GlobalInit, Linkage, Program, Stmt,
-};
+use lydian_ir::{CType, CTypeId, CTypes, Expr, FuncId, Global, GlobalInit, Linkage, Program, Stmt};
 use lydian_objective::changes::ProgramPlaces;
 
 use super::externals::{self, External};
@@ -420,7 +418,8 @@ impl<'p> Writer<'p> {
         let types = self.types();
         let name = program.functions[function].name.clone();
         let other = old_name(&name);
-        let _ = writeln!(self.head, "extern {};", types.spell(program.functions[function].ty, &other));
+        let _ =
+            writeln!(self.head, "extern {};", types.spell(program.functions[function].ty, &other));
         let (old, new) = (self.arguments.0.join(", "), self.arguments.1.join(", "));
         match types.get(result) {
             CType::Void => {
@@ -452,9 +451,14 @@ impl<'p> Writer<'p> {
         if buffers.is_empty() {
             return Err("it returns a pointer that leads to none of its parameters".to_owned());
         }
-        self.head.push_str("static unsigned char lydian_elsewhere;\nint lydian_old_result, lydian_new_result;\n");
+        self.head.push_str(
+            "static unsigned char lydian_elsewhere;\nint lydian_old_result, lydian_new_result;\n",
+        );
         for (which, prefix) in [("old", "lydian_prior_"), ("new", "lydian_new_")] {
-            let _ = writeln!(self.head, "static int lydian_leads_{which}(const void *p)\n{{\n    if (!p) return -1;");
+            let _ = writeln!(
+                self.head,
+                "static int lydian_leads_{which}(const void *p)\n{{\n    if (!p) return -1;"
+            );
             for (number, buffer) in buffers.iter().enumerate() {
                 let buffer = buffer.replace("lydian_new_", prefix);
                 for element in 0..=self.elements {
@@ -467,9 +471,20 @@ impl<'p> Writer<'p> {
             }
             self.head.push_str("    lydian_elsewhere = 1;\n    return -2;\n}\n");
         }
-        let _ = writeln!(self.copies, "    lydian_old_result = lydian_leads_old({}({}));", old.0, old.1);
-        let _ = writeln!(self.copies, "    lydian_new_result = lydian_leads_new({}({}));", new.0, new.1);
-        let int = self.types().iter().find(|(_, ty)| matches!(ty, CType::Int { bits: 32, signed: true, .. }));
+        let _ = writeln!(
+            self.copies,
+            "    lydian_old_result = lydian_leads_old({}({}));",
+            old.0, old.1
+        );
+        let _ = writeln!(
+            self.copies,
+            "    lydian_new_result = lydian_leads_new({}({}));",
+            new.0, new.1
+        );
+        let int = self
+            .types()
+            .iter()
+            .find(|(_, ty)| matches!(ty, CType::Int { bits: 32, signed: true, .. }));
         let Some((int, _)) = int else { return Err("there is no type `int`".to_owned()) };
         let leaf = Leaf { path: String::new(), ty: int, bit: 0, bits: None };
         self.compare("result's element", ("lydian_old_result", "lydian_new_result"), vec![leaf]);

@@ -75,7 +75,8 @@ impl External {
         if *variadic {
             return Err(format!("calls of `{name}`, which takes any arguments, are not compared"));
         }
-        let scalar = |ty| leaves(types, ty).is_ok_and(|all| all.len() == 1 && all[0].path.is_empty());
+        let scalar =
+            |ty| leaves(types, ty).is_ok_and(|all| all.len() == 1 && all[0].path.is_empty());
         if !params.iter().all(|param| scalar(*param)) {
             return Err(format!("calls of `{name}` have arguments that are no numbers"));
         }
@@ -147,8 +148,15 @@ impl Stub<'_> {
         let Self { name, number, .. } = self;
         let head = self.head(&old_name(name));
         let _ = writeln!(out, "{head}\n{{\n    unsigned at = lydian_calls_of_old;");
-        let _ = writeln!(out, "    if (at >= {MOST_CALLS}) {{ lydian_too_many_calls = 1; {} }}", self.fresh());
-        let _ = writeln!(out, "    lydian_calls_of_old = at + 1;\n    lydian_call_order[at] = {number};");
+        let _ = writeln!(
+            out,
+            "    if (at >= {MOST_CALLS}) {{ lydian_too_many_calls = 1; {} }}",
+            self.fresh()
+        );
+        let _ = writeln!(
+            out,
+            "    lydian_calls_of_old = at + 1;\n    lydian_call_order[at] = {number};"
+        );
         for at in 0..self.params.len() {
             let _ = writeln!(out, "    lydian_passed_{name}_{at}[at] = lydian_a{at};");
         }
@@ -162,7 +170,8 @@ impl Stub<'_> {
     fn new(&self, out: &mut String) {
         let Self { name, number, .. } = self;
         let _ = writeln!(out, "{}\n{{\n    unsigned at = lydian_calls_of_new++;", self.head(name));
-        let _ = write!(out, "    if (at >= lydian_calls_of_old || lydian_call_order[at] != {number}");
+        let _ =
+            write!(out, "    if (at >= lydian_calls_of_old || lydian_call_order[at] != {number}");
         for at in 0..self.params.len() {
             let _ = write!(out, " || lydian_passed_{name}_{at}[at] != lydian_a{at}");
         }

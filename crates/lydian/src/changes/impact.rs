@@ -1,6 +1,7 @@
 //! The objectives of a project that the difference from an old version may affect.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use lydian_objective::FunctionObjectives;
 use lydian_objective::changes::{ImpactedObjectives, ProgramChanges, VersionFlow, VersionOf};
@@ -8,6 +9,9 @@ use rustc_hash::FxHashSet;
 
 use crate::objectives::Objectives;
 use crate::project::Project;
+
+/// The options of compilers that a path may follow at once; the last is for a path alone.
+pub const PATH_OPTIONS: [&str; 6] = ["-include", "-idirafter", "-isystem", "-iquote", "-I", ""];
 
 /// The objectives that a change may affect, function by function.
 #[derive(Clone, Debug)]
@@ -48,18 +52,28 @@ impl Project {
         for of in &objectives.functions {
             let entry = self.entry().unwrap_or(of.function);
             let flows = (&mut flows.0, &mut flows.1);
-            let impacted =
-                ImpactedObjectives::of(&changes, flows, (&self.program, entry), of);
+            let impacted = ImpactedObjectives::of(&changes, flows, (&self.program, entry), of);
             counts.push(count(self.name(of.function), of, &impacted));
             functions.push(impacted);
         }
         ChangeImpact { functions, counts }
     }
 
-    /// The flags with which the file is compiled.
+    /// The flags with which the file is compiled. Those of a compilation database have whole paths.
     pub fn flags(&self) -> Vec<String> {
-        self.build.flags.for_parsing().map(str::to_owned).collect()
+        let flags = &self.build.flags;
+        let whole = |flag: &str| with_whole_path(flag, flags.directory()?);
+        let all = flags.for_preprocessing();
+        all.map(|flag| whole(flag).unwrap_or_else(|| flag.to_owned())).collect()
     }
+}
+
+/// A flag whose path, relative to a folder, is made absolute; none where it has none.
+fn with_whole_path(flag: &str, folder: &Path) -> Option<String> {
+    let option = PATH_OPTIONS.iter().find(|option| flag.starts_with(**option))?;
+    let path = folder.join(&flag[option.len()..]);
+    let names_one = flag.len() > option.len() && path.exists();
+    names_one.then(|| format!("{option}{}", path.display()))
 }
 
 fn count(name: &str, of: &FunctionObjectives, impacted: &ImpactedObjectives) -> FunctionImpact {

@@ -57,7 +57,12 @@ fn collect(
                 Some(_) if field.name.is_empty() => Ok(()),
                 Some(_) => {
                     let path = format!("{path}.{}", field.name);
-                    out.push(Leaf { path, ty: field.ty, bit: bit + field.bit_offset, bits: field.bits });
+                    out.push(Leaf {
+                        path,
+                        ty: field.ty,
+                        bit: bit + field.bit_offset,
+                        bits: field.bits,
+                    });
                     Ok(())
                 }
                 None => {

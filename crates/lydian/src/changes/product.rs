@@ -7,8 +7,8 @@ use std::cell::LazyCell;
 
 use lydian_clib::{Library, Purpose};
 use lydian_frontend::{LoadRequest, ParseRequest, Unit};
-use lydian_ir::link::{LinkUnit, Role, link};
 use lydian_ir::libc::is_library_object;
+use lydian_ir::link::{LinkUnit, Role, link};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{FuncId, GlobalInit, Linkage, Program, Stmt, StmtId};
 use lydian_native::Libraries;
@@ -70,7 +70,9 @@ impl Product {
 fn calls(program: &Program, caller: FuncId, name: &str) -> Vec<StmtId> {
     let Some(body) = &program.functions[caller].body else { return Vec::new() };
     let is_call = |stmt: &Stmt| match stmt {
-        Stmt::Call { callee: Callee::Direct(callee), .. } => program.functions[*callee].name == name,
+        Stmt::Call { callee: Callee::Direct(callee), .. } => {
+            program.functions[*callee].name == name
+        }
         _ => false,
     };
     body.stmts.iter().filter(|(_, stmt)| is_call(stmt)).map(|(id, _)| id).collect()
@@ -186,4 +188,3 @@ fn whole(versions: &Versions<'_>, parts: Vec<LinkUnit>) -> Result<Program, Strin
         other => other.to_string(),
     })
 }
-

@@ -316,13 +316,7 @@ impl<'f, 'a> Propagation<'f, 'a> {
     }
 
     /// The effects of affected calls on the function's own nodes.
-    fn enter(
-        &self,
-        function: FuncId,
-        body: &Body,
-        flow: &BodyFlow,
-        nodes: &mut AffectedNodes,
-    ) {
+    fn enter(&self, function: FuncId, body: &Body, flow: &BodyFlow, nodes: &mut AffectedNodes) {
         if self.entered.contains(&function) {
             nodes.blocks.extend(flow.nodes.ids().map(|id| flow.nodes.block(id)));
         }
@@ -381,7 +375,13 @@ impl<'f, 'a> Propagation<'f, 'a> {
     }
 
     /// What an affected node writes is affected.
-    fn write(&mut self, flow: &BodyFlow, node: NodeId, effects: &Effects, nodes: &mut AffectedNodes) {
+    fn write(
+        &mut self,
+        flow: &BodyFlow,
+        node: NodeId,
+        effects: &Effects,
+        nodes: &mut AffectedNodes,
+    ) {
         for place in &effects.writes {
             match place {
                 PlaceOf::Local(local) => spread_behind(flow, node, *local, nodes),

@@ -9,8 +9,8 @@ use super::affected::{AffectedNodes, AffectedPlaces, VersionFlow};
 use super::matching::{FunctionStatus, ProgramChanges};
 use super::nodes::{NodeId, Nodes};
 use super::places::PlaceOf;
-use crate::hyper::normal::Part;
 use crate::hyper::HyperId;
+use crate::hyper::normal::Part;
 use crate::label::{Label, LabelId, Site};
 use crate::objectives::FunctionObjectives;
 
@@ -118,9 +118,7 @@ impl ImpactJudge<'_> {
 
     /// A place that control only passes: its own execution and what stands there.
     fn mark(&self, mark: MarkId, label: &Label) -> bool {
-        let is_here = |stmt: &lydian_ir::StmtId| {
-            matches!(self.body.stmts[*stmt], Stmt::Mark(other) if other == mark)
-        };
+        let is_here = |stmt: &lydian_ir::StmtId| matches!(self.body.stmts[*stmt], Stmt::Mark(other) if other == mark);
         let blocks = self.body.blocks.iter().filter_map(|(id, block)| {
             Some((id, block, block.stmts.iter().position(|stmt| is_here(stmt))?))
         });
@@ -183,11 +181,8 @@ impl ImpactJudge<'_> {
     fn reads(&self, label: &Label, node: Option<NodeId>) -> bool {
         let mut found = false;
         label.pred.for_each_expr(&mut |expr| {
-            let places = self.flow.places().read_by(
-                self.objectives.function,
-                &self.objectives.exprs,
-                expr,
-            );
+            let places =
+                self.flow.places().read_by(self.objectives.function, &self.objectives.exprs, expr);
             found |= places.iter().any(|place| self.is_affected(*place, node));
         });
         found

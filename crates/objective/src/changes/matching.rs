@@ -101,9 +101,8 @@ impl ProgramChanges {
             });
         }
         let gone = own(old.program).into_iter().filter(|(_, name)| !known.contains(name));
-        functions.extend(
-            gone.map(|(id, name)| in_one(name, (Some(id), None), FunctionStatus::Removed)),
-        );
+        functions
+            .extend(gone.map(|(id, name)| in_one(name, (Some(id), None), FunctionStatus::Removed)));
         Self { functions }
     }
 
@@ -133,8 +132,7 @@ fn in_both(
 ) -> FunctionChange {
     let name = new.program.functions[after].name.clone();
     let types = (old.program.functions[before].ty, new.program.functions[after].ty);
-    let spelled =
-        (signature(&old.program.types, types.0), signature(&new.program.types, types.1));
+    let spelled = (signature(&old.program.types, types.0), signature(&new.program.types, types.1));
     let status = if spelled.0 != spelled.1 {
         let (old, new) =
             (old.program.types.spell(types.0, &name), new.program.types.spell(types.1, &name));
@@ -278,12 +276,14 @@ impl LocalPairs {
     fn agree(&mut self, olds: &[LocalId], news: &[LocalId]) -> bool {
         let mut fresh: Vec<(LocalId, LocalId)> = Vec::new();
         for (a, b) in olds.iter().zip(news) {
-            let of_a = self.new_of.get(a).or_else(|| {
-                fresh.iter().find(|(other, _)| other == a).map(|(_, paired)| paired)
-            });
-            let of_b = self.old_of.get(b).or_else(|| {
-                fresh.iter().find(|(_, other)| other == b).map(|(paired, _)| paired)
-            });
+            let of_a = self
+                .new_of
+                .get(a)
+                .or_else(|| fresh.iter().find(|(other, _)| other == a).map(|(_, paired)| paired));
+            let of_b = self
+                .old_of
+                .get(b)
+                .or_else(|| fresh.iter().find(|(_, other)| other == b).map(|(paired, _)| paired));
             match (of_a, of_b) {
                 (None, None) => fresh.push((*a, *b)),
                 (Some(known), Some(back)) if known == b && back == a => {}

@@ -52,8 +52,11 @@ impl Nodes {
     /// The nodes of the blocks that control can reach.
     pub fn of(program: &Program, func: FuncId, body: &Body) -> Self {
         let cfg = Cfg::new(body);
-        let mut this =
-            Self { all: lydian_base::Arena::new(), of: FxHashMap::default(), first: FxHashMap::default() };
+        let mut this = Self {
+            all: lydian_base::Arena::new(),
+            of: FxHashMap::default(),
+            first: FxHashMap::default(),
+        };
         for (id, block) in body.blocks.iter().filter(|(id, _)| cfg.is_reachable(*id)) {
             for stmt in &block.stmts {
                 if !matches!(body.stmts[*stmt], Stmt::Mark(_)) {

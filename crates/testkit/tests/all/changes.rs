@@ -80,7 +80,8 @@ fn the_inputs_that_cover_an_objective_stay_where_the_change_does_not_affect_it()
                 }
                 alone += 1;
                 if first.get(&key).is_some_and(|(_, earlier)| *earlier != inputs) {
-                    report += &format!("seed {seed}, {name}: {key:?}\n{}\n{}\n", pair.old, pair.new);
+                    report +=
+                        &format!("seed {seed}, {name}: {key:?}\n{}\n{}\n", pair.old, pair.new);
                 }
             }
         }
