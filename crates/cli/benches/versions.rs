@@ -5,9 +5,12 @@
 //!
 //! Each version is the program of `examples/versions` with one local change. All functions are tested
 //! for MC/DC, in an empty folder each time, by one thread. Printed are the objectives that the change
-//! affects, and with the old version and without it the statements that explorations executed, their
-//! paths, the objectives that were decided, and the time. The last line has the medians of the ratios.
+//! affects, and for three explorations the statements that were executed (states), paths, objectives that
+//! were decided, and the time: with the old version, without it, and without it where all paths are
+//! followed to their ends, as the symbolic execution of the paper does. The last lines have the medians
+//! of the ratios.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -69,45 +72,60 @@ fn main() {
     table.set_header([
         "version",
         "objectives",
-        "impacted",
+        "exploration",
         "states",
-        "states without",
         "paths",
-        "paths without",
         "decided",
-        "decided without",
         "time",
-        "time without",
     ]);
-    let mut ratios = Vec::new();
+    let (mut needed, mut complete) = (Vec::new(), Vec::new());
     for (number, (old, new)) in pairs.iter().enumerate() {
-        let (some, impacted, all) = cost(new, Some(old), folder.path());
-        let (whole, ..) = cost(new, None, folder.path());
-        table.add_row([
-            format!("v{}", number + 1),
-            all.to_string(),
-            impacted.to_string(),
-            some.steps.to_string(),
-            whole.steps.to_string(),
-            some.paths.to_string(),
-            whole.paths.to_string(),
-            some.decided.to_string(),
-            whole.decided.to_string(),
-            format!("{:.2} s", some.seconds),
-            format!("{:.2} s", whole.seconds),
-        ]);
-        ratios.push((some.steps as f64 / whole.steps.max(1) as f64, some.seconds / whole.seconds));
+        let (some, impacted, all) = cost(new, Some(old), folder.path(), false);
+        let (whole, ..) = cost(new, None, folder.path(), false);
+        let (every, ..) = cost(new, None, folder.path(), true);
+        let version = format!("v{}", number + 1);
+        let counted = format!("{impacted} of {all} impacted");
+        table.add_row(row(&version, &counted, "with the old version", some));
+        table.add_row(row("", "", "without", whole));
+        table.add_row(row("", "", "of all paths", every));
+        needed.push(some.relative_to(whole));
+        complete.push(some.relative_to(every));
     }
-    println!("{table}");
-    let median = |mut all: Vec<f64>| {
-        all.sort_by(f64::total_cmp);
-        all[all.len() / 2]
-    };
-    println!(
-        "median of the ratios: {:.2} of the states, {:.2} of the time",
-        median(ratios.iter().map(|ratio| ratio.0).collect()),
-        median(ratios.iter().map(|ratio| ratio.1).collect()),
-    );
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{table}");
+    for (what, ratios) in [("what is needed without it", needed), ("all paths", complete)] {
+        let (states, seconds) = (median(&ratios, |it| it.0), median(&ratios, |it| it.1));
+        let _ = writeln!(
+            out,
+            "median, relative to {what}: {states:.2} of the states, {seconds:.2} of the time"
+        );
+    }
+}
+
+fn row(version: &str, counted: &str, what: &str, cost: Cost) -> [String; 7] {
+    let Cost { steps, paths, decided, seconds } = cost;
+    [
+        version.to_owned(),
+        counted.to_owned(),
+        what.to_owned(),
+        steps.to_string(),
+        paths.to_string(),
+        decided.to_string(),
+        format!("{seconds:.2} s"),
+    ]
+}
+
+fn median(ratios: &[(f64, f64)], of: impl Fn(&(f64, f64)) -> f64) -> f64 {
+    let mut all: Vec<f64> = ratios.iter().map(of).collect();
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
+}
+
+impl Cost {
+    /// The parts of the states and of the time of another run.
+    fn relative_to(self, other: Self) -> (f64, f64) {
+        (self.steps as f64 / other.steps.max(1) as f64, self.seconds / other.seconds)
+    }
 }
 
 /// The files of the old version and of each new one.
@@ -124,7 +142,12 @@ fn versions(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
 }
 
 /// The cost of tests for a file, the objectives that are asked for, and all.
-fn cost(file: &Path, old: Option<&PathBuf>, folder: &Path) -> (Cost, usize, usize) {
+fn cost(
+    file: &Path,
+    old: Option<&PathBuf>,
+    folder: &Path,
+    every_path: bool,
+) -> (Cost, usize, usize) {
     let silent = |_: Event<'_>| {};
     let tests = tempfile::tempdir_in(folder).expect("a temporary folder can be made");
     let begun = Instant::now();
@@ -138,7 +161,13 @@ fn cost(file: &Path, old: Option<&PathBuf>, folder: &Path) -> (Cost, usize, usiz
     let options = GeneratorOptions {
         time: TIME,
         jobs: std::num::NonZeroUsize::new(1),
-        exploration: Config { nice_values: true, seed: 1, ..Config::default() },
+        exploration: Config {
+            nice_values: true,
+            seed: 1,
+            look_ahead: !every_path,
+            stop_when_covered: !every_path,
+            ..Config::default()
+        },
         impact,
         ..GeneratorOptions::new(tests.path())
     };

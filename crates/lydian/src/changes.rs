@@ -14,6 +14,7 @@ mod externals;
 mod impact;
 mod leaves;
 mod product;
+mod proofs;
 mod versions;
 
 use std::path::PathBuf;
@@ -83,6 +84,11 @@ pub enum DiffVerdict {
         assumptions: Vec<String>,
         /// The number of paths.
         paths: u64,
+    },
+    /// No run of both together tells them apart, as engines prove over all runs.
+    ProvedByEngines {
+        /// What the argument assumes, in sentences.
+        assumptions: Vec<String>,
     },
     /// There are inputs on which they differ.
     Differs(Box<Difference>),

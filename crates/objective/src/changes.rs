@@ -1,5 +1,5 @@
 //! The difference between two versions of a program: what is matched, and what the difference may
-//! affect ([003] IV-B; Person and others, *Directed Incremental Symbolic Execution*, PLDI 2011).
+//! affect ([003] IV-B; Person, Yang, Rungta and Khurshid, *Directed Incremental Symbolic Execution*).
 //!
 //! [`ProgramChanges`] matches functions and the nodes of changed functions, by their IR and not by
 //! lines. No verdict may rest on what follows from it: the analysis only says what is worth asking

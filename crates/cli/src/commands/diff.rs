@@ -49,7 +49,9 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
 
 const fn code(verdict: &DiffVerdict) -> ExitCode {
     match verdict {
-        DiffVerdict::EqualText | DiffVerdict::Proved { .. } => ExitCode::Done,
+        DiffVerdict::EqualText
+        | DiffVerdict::Proved { .. }
+        | DiffVerdict::ProvedByEngines { .. } => ExitCode::Done,
         DiffVerdict::Contradiction { .. } => ExitCode::Internal,
         _ => ExitCode::Below,
     }
@@ -100,7 +102,7 @@ fn shown(diff: &VersionDiff) -> String {
 const fn kind(verdict: &DiffVerdict) -> &'static str {
     match verdict {
         DiffVerdict::EqualText => "equal",
-        DiffVerdict::Proved { .. } => "proved",
+        DiffVerdict::Proved { .. } | DiffVerdict::ProvedByEngines { .. } => "proved",
         DiffVerdict::Differs(_) => "differs",
         DiffVerdict::Unknown { .. } => "unknown",
         DiffVerdict::Added => "added",
@@ -117,6 +119,9 @@ fn show(text: &mut String, one: &FunctionDiff) {
         DiffVerdict::Proved { paths, .. } => {
             let all = if *paths == 1 { "the only path does" } else { "all paths do" };
             writeln!(text, "{name}: equal, proved: {all} the same in both versions")
+        }
+        DiffVerdict::ProvedByEngines { .. } => {
+            writeln!(text, "{name}: equal, proved: no run tells the versions apart")
         }
         DiffVerdict::Differs(_) => writeln!(text, "{name}: differs"),
         DiffVerdict::Unknown { reason } => writeln!(text, "{name}: unknown: {reason}"),
@@ -136,7 +141,7 @@ fn show(text: &mut String, one: &FunctionDiff) {
         }
     }
     match &one.verdict {
-        DiffVerdict::Proved { assumptions, .. } => {
+        DiffVerdict::Proved { assumptions, .. } | DiffVerdict::ProvedByEngines { assumptions } => {
             for assumption in assumptions {
                 let _ = writeln!(text, "    if {assumption}");
             }

@@ -153,7 +153,7 @@ impl Native<'_> {
             // What natively has another form is not compared there.
             a.is_none() || b.is_none() || a != b
         };
-        if !finding.differing.is_empty() && !finding.differing.iter().any(|at| differs(at)) {
+        if !finding.differing.is_empty() && !finding.differing.iter().any(differs) {
             let reason = "the interpreter sees a difference, and the native programs do not";
             return Ok(DiffVerdict::Contradiction { reason: reason.to_owned() });
         }

@@ -119,8 +119,8 @@ impl Stub<'_> {
             let kept = types.spell(*param, &format!("lydian_passed_{name}_{at}[{MOST_CALLS}]"));
             let _ = writeln!(out, "static {kept};");
         }
-        self.old(&mut out);
-        self.new(&mut out);
+        self.write_old(&mut out);
+        self.write_new(&mut out);
         out
     }
 
@@ -144,7 +144,7 @@ impl Stub<'_> {
         self.source().map_or_else(|| "return;".to_owned(), |source| format!("return {source}();"))
     }
 
-    fn old(&self, out: &mut String) {
+    fn write_old(&self, out: &mut String) {
         let Self { name, number, .. } = self;
         let head = self.head(&old_name(name));
         let _ = writeln!(out, "{head}\n{{\n    unsigned at = lydian_calls_of_old;");
@@ -167,7 +167,7 @@ impl Stub<'_> {
         out.push_str("}\n");
     }
 
-    fn new(&self, out: &mut String) {
+    fn write_new(&self, out: &mut String) {
         let Self { name, number, .. } = self;
         let _ = writeln!(out, "{}\n{{\n    unsigned at = lydian_calls_of_new++;", self.head(name));
         let _ =

@@ -8,7 +8,7 @@ use std::cell::LazyCell;
 use lydian_clib::{Library, Purpose};
 use lydian_frontend::{LoadRequest, ParseRequest, Unit};
 use lydian_ir::libc::is_library_object;
-use lydian_ir::link::{LinkUnit, Role, link};
+use lydian_ir::link::{LinkError, LinkUnit, LinkedUnits, Role, link};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{FuncId, GlobalInit, Linkage, Program, Stmt, StmtId};
 use lydian_native::Libraries;
@@ -17,6 +17,9 @@ use super::driver::{DIFFERENCE, DRIVER, Driver, UNCOMPARED, old_name, visible_na
 use super::versions::Versions;
 use crate::project::COMPILER;
 use crate::project::paths::absolute;
+
+/// The name of a version's `main` in a product.
+pub(super) const MAIN: &str = "main_of_version";
 
 /// The program that calls both versions of a function.
 pub(super) struct Product {
@@ -43,7 +46,7 @@ impl Product {
         driver: &Driver,
         function: &str,
     ) -> Result<Self, String> {
-        let unit = compiled(versions, driver)?;
+        let unit = compiled(versions, &driver.text)?;
         let stubbed = |name: &str| driver.externals.iter().any(|external| external.name == name);
         let parts = vec![
             part("new", new_version(&versions.new), Role::Part),
@@ -66,6 +69,21 @@ impl Product {
     }
 }
 
+/// The program of a driver with a `main` that gives it its inputs.
+///
+/// # Errors
+/// Why there is no such program, in words.
+pub(super) fn of_proof(versions: &Versions<'_>, text: &str) -> Result<LinkedUnits, String> {
+    let unit = compiled(versions, text)?;
+    let is_main = |name: &str| name == "main";
+    let parts = vec![
+        part("new", new_version(&versions.new), Role::Part),
+        part("old", old_version(&versions.old, &|_| false), Role::Part),
+        part("driver", driver_alone(unit, &is_main), Role::Part),
+    ];
+    link(parts).map_err(|error| unlinked(&error))
+}
+
 /// The calls by name of a function in another.
 fn calls(program: &Program, caller: FuncId, name: &str) -> Vec<StmtId> {
     let Some(body) = &program.functions[caller].body else { return Vec::new() };
@@ -79,14 +97,17 @@ fn calls(program: &Program, caller: FuncId, name: &str) -> Vec<StmtId> {
 }
 
 /// The unit that includes the new version's text and has the driver behind it.
-fn compiled(versions: &Versions<'_>, driver: &Driver) -> Result<Unit, String> {
+fn compiled(versions: &Versions<'_>, driver: &str) -> Result<Unit, String> {
     let unwritten = |error: std::io::Error| format!("the driver cannot be written: {error}");
     let folder = tempfile::tempdir().map_err(unwritten)?;
     let path = folder.path().join("driver.c");
     let included = absolute(&versions.request.new).display().to_string();
     let included = included.replace('\\', "\\\\").replace('"', "\\\"");
-    std::fs::write(&path, format!("#include \"{included}\"\n{}", driver.text))
-        .map_err(unwritten)?;
+    std::fs::write(
+        &path,
+        format!("#define main {MAIN}\n#include \"{included}\"\n#undef main\n{driver}"),
+    )
+    .map_err(unwritten)?;
     let flags = versions.flags().clone();
     lydian_frontend::load(&LoadRequest::new(ParseRequest::new(path, flags)))
         .map_err(|error| format!("a program that calls both versions cannot be compiled: {error}"))
@@ -104,6 +125,9 @@ fn new_version(unit: &Unit) -> Unit {
     for (_, function) in program.functions.iter_mut() {
         function.linkage = Linkage::External;
         function.weak = false;
+        if function.name == "main" {
+            MAIN.clone_into(&mut function.name);
+        }
     }
     for (_, global) in program.globals.iter_mut().filter(|(_, it)| !it.name.starts_with('.')) {
         global.name = visible_name(&global.name);
@@ -181,10 +205,14 @@ fn whole(versions: &Versions<'_>, parts: Vec<LinkUnit>) -> Result<Program, Strin
         Some(Ok(library)) => library.link_with(parts, None, Purpose::Explore, &has),
         Some(Err(_)) | None => link(parts),
     };
-    linked.map(|linked| linked.program).map_err(|error| match error {
-        lydian_ir::link::LinkError::Duplicates(found) => found
-            .first()
-            .map_or_else(|| "the versions do not link".to_owned(), |one| one.message.clone()),
-        other => other.to_string(),
-    })
+    linked.map(|linked| linked.program).map_err(|error| unlinked(&error))
+}
+
+/// Why units do not link, by the first of the reasons.
+fn unlinked(error: &LinkError) -> String {
+    let first = match error {
+        LinkError::Duplicates(found) => found.first().map(|one| one.message.clone()),
+        LinkError::Nothing | LinkError::TooLong => None,
+    };
+    first.unwrap_or_else(|| error.to_string())
 }

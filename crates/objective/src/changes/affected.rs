@@ -1,7 +1,7 @@
 //! The nodes that a change may affect: the least fixed point of control and data dependence from the
 //! nodes that changed, over all functions that a run enters.
 //!
-//! The rules are those for affected tests and affected writes of Person and others (PLDI 2011, Figure
+//! The rules are those for affected tests and affected writes of Person, Yang, Rungta and Khurshid (Figure
 //! 5), with calls, globals and memory added. The old version is looked at first, from the nodes that
 //! the new one does not have. What is affected there is affected here where it is matched.
 

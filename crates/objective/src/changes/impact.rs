@@ -119,9 +119,10 @@ impl ImpactJudge<'_> {
     /// A place that control only passes: its own execution and what stands there.
     fn mark(&self, mark: MarkId, label: &Label) -> bool {
         let is_here = |stmt: &lydian_ir::StmtId| matches!(self.body.stmts[*stmt], Stmt::Mark(other) if other == mark);
-        let blocks = self.body.blocks.iter().filter_map(|(id, block)| {
-            Some((id, block, block.stmts.iter().position(|stmt| is_here(stmt))?))
-        });
+        let blocks =
+            self.body.blocks.iter().filter_map(|(id, block)| {
+                Some((id, block, block.stmts.iter().position(&is_here)?))
+            });
         blocks.into_iter().any(|(id, block, at)| {
             let mut behind = block.stmts[at..].iter().map(|stmt| Point::Stmt(*stmt));
             let next = behind.find_map(|point| self.nodes.at(point));

@@ -204,7 +204,7 @@ impl NodeMatching {
                     .collect();
                 came == next_matched(news, *b, &is_new)
             };
-            before.len() != after.len() || !before.iter().zip(after).all(|pair| is_same(pair))
+            before.len() != after.len() || !before.iter().zip(after).all(is_same)
         };
         let all = self.old_of.iter().filter(|(new, old)| leads_elsewhere((new, old)));
         all.map(|(new, _)| *new).collect()

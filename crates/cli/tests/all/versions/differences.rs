@@ -74,6 +74,22 @@ fn equal_versions_end_with_zero_whatever_their_lines_are() {
 }
 
 #[test]
+fn loops_without_a_bound_are_compared_by_proofs() {
+    let at = versions(
+        "unsigned f(unsigned n) { unsigned i = 0; while (i < n) i++; return i; }\n\
+         unsigned g(unsigned n) { unsigned i = 0; while (i < n) i++; return i & 1; }\n",
+        "unsigned f(unsigned n) { return n; }\n\
+         unsigned g(unsigned n) { unsigned i = 0; while (i < n) i++; return i + 2 & 1; }\n",
+    );
+    let ran = at.done("diff old.c unit.c --time 8");
+    for name in ["f", "g"] {
+        let words = format!("{name}: equal, proved: no run tells the versions apart");
+        assert!(ran.out.contains(&words), "{ran}");
+    }
+    assert!(ran.out.contains("if the new version ends where the old one does"), "{ran}");
+}
+
+#[test]
 fn a_changed_table_and_a_changed_callee_are_differences() {
     let at = versions(
         "static const int t[3] = { 1, 2, 3 };\nstatic int g(int a) { return a; }\n\
