@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lydian_base::CancelToken;
-use lydian_objective::changes::{FunctionChange, FunctionStatus};
+use lydian_objective::changes::{FunctionChange, FunctionStatus, ProgramChanges};
 use serde::Serialize;
 
 use crate::error::{Error, ErrorKind};
@@ -78,6 +78,8 @@ pub struct FunctionDiff {
 pub enum DiffVerdict {
     /// Their texts are equal, and those of all that they reach.
     EqualText,
+    /// Their statements are equal, and those of all that they reach, though not all types and texts are.
+    EqualCode,
     /// Both do the same, as all paths of both together show.
     Proved {
         /// What the argument assumes of inputs, in sentences.
@@ -184,7 +186,7 @@ impl VersionDiff {
         let compared = chosen.into_iter().map(|change| {
             observer.notice(Event::Begun { function: &change.name });
             let begun = Instant::now();
-            let verdict = verdict(&comparison, change)?;
+            let verdict = verdict(&comparison, &changes, change)?;
             observer.notice(Event::Ended { function: &change.name });
             let (changed_lines, removed_lines) = versions.lines(change);
             Ok(FunctionDiff {
@@ -199,13 +201,23 @@ impl VersionDiff {
     }
 }
 
-fn verdict(comparison: &Comparison<'_>, change: &FunctionChange) -> Result<DiffVerdict, Error> {
+fn verdict(
+    comparison: &Comparison<'_>,
+    changes: &ProgramChanges,
+    change: &FunctionChange,
+) -> Result<DiffVerdict, Error> {
+    let Versions { old, new, .. } = comparison.versions;
     Ok(match &change.status {
         FunctionStatus::Equal => DiffVerdict::EqualText,
         FunctionStatus::Added => DiffVerdict::Added,
         FunctionStatus::Removed => DiffVerdict::Removed,
         FunctionStatus::Signature { old, new } => {
             DiffVerdict::Signature { old: old.clone(), new: new.clone() }
+        }
+        FunctionStatus::Changed | FunctionStatus::ReachesChange
+            if changes.is_equal_code((&old.program, &new.program), change) =>
+        {
+            DiffVerdict::EqualCode
         }
         FunctionStatus::Changed | FunctionStatus::ReachesChange => comparison.compare(change)?,
     })

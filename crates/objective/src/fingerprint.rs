@@ -240,7 +240,7 @@ pub fn code_fingerprint(
 }
 
 /// Functions and globals that a run can reach, by name.
-fn reachable(
+pub(crate) fn reachable(
     program: &Program,
     start: FuncId,
 ) -> (BTreeMap<&str, FuncId>, BTreeMap<&str, GlobalId>) {

@@ -50,6 +50,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
 const fn code(verdict: &DiffVerdict) -> ExitCode {
     match verdict {
         DiffVerdict::EqualText
+        | DiffVerdict::EqualCode
         | DiffVerdict::Proved { .. }
         | DiffVerdict::ProvedByEngines { .. } => ExitCode::Done,
         DiffVerdict::Contradiction { .. } => ExitCode::Internal,
@@ -101,7 +102,7 @@ fn shown(diff: &VersionDiff) -> String {
 
 const fn kind(verdict: &DiffVerdict) -> &'static str {
     match verdict {
-        DiffVerdict::EqualText => "equal",
+        DiffVerdict::EqualText | DiffVerdict::EqualCode => "equal",
         DiffVerdict::Proved { .. } | DiffVerdict::ProvedByEngines { .. } => "proved",
         DiffVerdict::Differs(_) => "differs",
         DiffVerdict::Unknown { .. } => "unknown",
@@ -116,6 +117,7 @@ fn show(text: &mut String, one: &FunctionDiff) {
     let name = &one.function;
     let _ = match &one.verdict {
         DiffVerdict::EqualText => writeln!(text, "{name}: equal, by its text"),
+        DiffVerdict::EqualCode => writeln!(text, "{name}: equal, by its statements"),
         DiffVerdict::Proved { paths, .. } => {
             let all = if *paths == 1 { "the only path does" } else { "all paths do" };
             writeln!(text, "{name}: equal, proved: {all} the same in both versions")

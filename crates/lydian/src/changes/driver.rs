@@ -245,14 +245,15 @@ impl<'p> Writer<'p> {
     /// Copies the variables that a version may write, and compares them.
     fn globals(&mut self) -> Result<(), String> {
         let (new, old) = (Variables::of(self.pair.new), Variables::of(self.pair.old));
-        let names: BTreeSet<&str> =
-            new.all.iter().chain(&old.all).map(|variable| variable.global.name.as_str()).collect();
-        for name in names {
+        let mut named = new.named_here.clone();
+        named.extend(old.named_here.iter().cloned());
+        for name in named.iter().map(String::as_str) {
             match (new.named(name), old.named(name)) {
                 (Some(new), Some(old)) => self.global(new, old)?,
                 (Some(one), None) | (None, Some(one)) if one.changes => {
                     self.assume(&format!(
-                        "`{name}`, which one version alone has, has its first value"
+                        "`{name}`, which one version alone has, has its first value, and counts \
+                         for nothing afterwards"
                     ));
                 }
                 _ => {}
@@ -523,9 +524,11 @@ struct Variable<'p> {
     is_written: bool,
 }
 
-/// The variables that a version of a function names.
+/// The variables of a version.
 struct Variables<'p> {
     all: Vec<Variable<'p>>,
+    /// The names of those that runs of the function read or write by name.
+    named_here: BTreeSet<String>,
 }
 
 impl<'p> Variables<'p> {
@@ -536,16 +539,18 @@ impl<'p> Variables<'p> {
         let counts = |global: &Global| {
             !global.read_only && !global.name.starts_with('.') && !is_library_object(&global.name)
         };
-        let all = here.named.iter().filter(|id| counts(&program.globals[**id])).map(|id| {
-            let global = &program.globals[*id];
-            // Other files may write what they can name.
-            let is_written = anywhere.written.contains(id);
-            let changes = global.linkage == Linkage::External
-                || global.init == GlobalInit::Extern
-                || is_written;
-            Variable { global, changes, is_written }
-        });
-        Self { all: all.collect() }
+        let all =
+            program.globals.iter().filter(|(_, global)| counts(global)).map(|(id, global)| {
+                let is_written = anywhere.written.contains(&id);
+                // Other files may write what they can name.
+                let changes = global.linkage == Linkage::External
+                    || global.init == GlobalInit::Extern
+                    || is_written;
+                Variable { global, changes, is_written }
+            });
+        let all: Vec<Variable<'_>> = all.collect();
+        let named = here.named.iter().map(|id| &program.globals[*id]).filter(|it| counts(it));
+        Self { named_here: named.map(|global| global.name.clone()).collect(), all }
     }
 
     fn named(&self, name: &str) -> Option<&Variable<'p>> {

@@ -1,14 +1,14 @@
 //! Which functions and nodes of two versions are the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::SourceMap;
-use lydian_ir::{Body, CTypeId, CTypes, FuncId, LocalId, Program};
+use lydian_ir::{Body, CTypeId, CTypes, FuncId, GlobalId, LocalId, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::nodes::{NodeId, Nodes};
-use crate::fingerprint::code_fingerprint;
+use super::nodes::{NodeId, Nodes, global_text, is_named};
+use crate::fingerprint::{code_fingerprint, reachable};
 
 /// A version of a program.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +106,25 @@ impl ProgramChanges {
         Self { functions }
     }
 
+    /// Whether two versions of a function have the same code: all nodes are matched of all functions
+    /// that they reach, and so are the variables with their contents. Their texts may differ, and so may
+    /// parts of types that they do not use.
+    pub fn is_equal_code(&self, (old, new): (&Program, &Program), change: &FunctionChange) -> bool {
+        let (Some(before), Some(after)) = (change.old, change.new) else { return false };
+        let (olds, news) = (reachable(old, before), reachable(new, after));
+        let is_same = |(name, id): (&&str, &FuncId)| match self.of_new(*id) {
+            Some(one) => {
+                let is_compared =
+                    !matches!(one.status, FunctionStatus::Added | FunctionStatus::Signature { .. });
+                is_compared && one.nodes.is_identity() && one.old == olds.0.get(name).copied()
+            }
+            None => olds.0.contains_key(name),
+        };
+        olds.0.len() == news.0.len()
+            && news.0.iter().all(is_same)
+            && named_globals(old, &olds.1) == named_globals(new, &news.1)
+    }
+
     /// The change of a function of the new version.
     pub fn of_new(&self, function: FuncId) -> Option<&FunctionChange> {
         self.functions.iter().find(|change| change.new == Some(function))
@@ -115,6 +134,12 @@ impl ProgramChanges {
     pub fn of_old(&self, function: FuncId) -> Option<&FunctionChange> {
         self.functions.iter().find(|change| change.old == Some(function))
     }
+}
+
+/// The variables among some globals, with their contents.
+fn named_globals(program: &Program, globals: &BTreeMap<&str, GlobalId>) -> Vec<String> {
+    let named = globals.values().filter(|id| is_named(program, **id));
+    named.map(|id| global_text(program, *id)).collect()
 }
 
 fn in_one(

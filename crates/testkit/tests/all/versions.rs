@@ -54,6 +54,7 @@ fn no_difference_is_missed_and_none_is_made_up() {
             let found = first_difference(&old, &new, name);
             match &one.verdict {
                 DiffVerdict::EqualText
+                | DiffVerdict::EqualCode
                 | DiffVerdict::Proved { .. }
                 | DiffVerdict::ProvedByEngines { .. } => {
                     equal += 1;

@@ -74,6 +74,27 @@ fn equal_versions_end_with_zero_whatever_their_lines_are() {
 }
 
 #[test]
+fn a_variable_that_one_version_of_a_function_leaves_alone_is_compared() {
+    let at = versions(
+        "int x;\nint f(int a) { x = a; return a; }\nint g(void) { return x; }\n",
+        "int x;\nint f(int a) { return a; }\nint g(void) { return x; }\n",
+    );
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("f: differs"), "{ran}");
+    assert!(ran.out.contains("x: old"), "{ran}");
+}
+
+#[test]
+fn parts_of_types_that_a_function_does_not_use_make_no_difference() {
+    let at = versions(
+        "struct s { int a, b; };\nint f(struct s *p) { return p->a; }\n",
+        "struct s { int a; long b; };\nint f(struct s *p) { return p->a; }\n",
+    );
+    let ran = at.done("diff old.c unit.c");
+    assert!(ran.out.contains("f: equal, by its statements"), "{ran}");
+}
+
+#[test]
 fn loops_without_a_bound_are_compared_by_proofs() {
     let at = versions(
         "unsigned f(unsigned n) { unsigned i = 0; while (i < n) i++; return i; }\n\
