@@ -95,7 +95,10 @@ impl Finding {
         let count = |name: &str| number(bytes(name));
         let (before, after) = (count("lydian_calls_of_old"), count("lydian_calls_of_new"));
         if count(CALLS_DIFFER) != 0 || before != after {
-            let calls = |count: u64| format!("{count} calls");
+            let calls = |count: u64| match count {
+                1 => "1 call".to_owned(),
+                count => format!("{count} calls"),
+            };
             let what = "calls of undefined functions".to_owned();
             let (old, new) = match before == after {
                 true => ("other arguments or functions".to_owned(), calls(after)),

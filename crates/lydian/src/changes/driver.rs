@@ -8,7 +8,10 @@ use std::fmt::Write as _;
 
 use lydian_ir::libc::is_library_object;
 use lydian_ir::stmt::Callee;
-use lydian_ir::{CType, CTypeId, CTypes, Expr, FuncId, Global, GlobalInit, Linkage, Program, Stmt};
+use lydian_ir::{
+    CType, CTypeId, CTypes, Expr, FuncId, Global, GlobalId, GlobalInit, Linkage, Program,
+    RelocationTarget, Stmt,
+};
 use lydian_objective::changes::ProgramPlaces;
 
 use super::externals::{self, External};
@@ -524,6 +527,23 @@ struct Variable<'p> {
     is_written: bool,
 }
 
+/// Globals, with those whose addresses stand in their first contents.
+fn with_targets(program: &Program, named: BTreeSet<GlobalId>) -> BTreeSet<GlobalId> {
+    let mut waiting: Vec<GlobalId> = named.iter().copied().collect();
+    let mut found = named;
+    while let Some(global) = waiting.pop() {
+        let GlobalInit::Data { relocations, .. } = &program.globals[global].init else { continue };
+        for relocation in relocations {
+            if let RelocationTarget::Global(target) = relocation.target
+                && found.insert(target)
+            {
+                waiting.push(target);
+            }
+        }
+    }
+    found
+}
+
 /// The variables of a version.
 struct Variables<'p> {
     all: Vec<Variable<'p>>,
@@ -541,7 +561,7 @@ impl<'p> Variables<'p> {
         };
         let all =
             program.globals.iter().filter(|(_, global)| counts(global)).map(|(id, global)| {
-                let is_written = anywhere.written.contains(&id);
+                let is_written = anywhere.written.contains(&id) || places.is_exposed(id);
                 // Other files may write what they can name.
                 let changes = global.linkage == Linkage::External
                     || global.init == GlobalInit::Extern
@@ -549,7 +569,8 @@ impl<'p> Variables<'p> {
                 Variable { global, changes, is_written }
             });
         let all: Vec<Variable<'_>> = all.collect();
-        let named = here.named.iter().map(|id| &program.globals[*id]).filter(|it| counts(it));
+        let named = with_targets(program, here.named);
+        let named = named.iter().map(|id| &program.globals[*id]).filter(|it| counts(it));
         Self { named_here: named.map(|global| global.name.clone()).collect(), all }
     }
 

@@ -85,6 +85,16 @@ fn a_variable_that_one_version_of_a_function_leaves_alone_is_compared() {
 }
 
 #[test]
+fn a_variable_that_only_a_table_names_is_compared() {
+    let text = "static int x, y;\nstatic int *const all[2] = { &x, &y };\n\
+                void set(int a) { *all[a & 1] = VALUE; }\nint both(void) { return x + y; }\n";
+    let at = versions(&text.replace("VALUE", "1"), &text.replace("VALUE", "2"));
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("set: differs"), "{ran}");
+    assert!(ran.out.contains(": old 1, new 2"), "{ran}");
+}
+
+#[test]
 fn parts_of_types_that_a_function_does_not_use_make_no_difference() {
     let at = versions(
         "struct s { int a, b; };\nint f(struct s *p) { return p->a; }\n",
