@@ -14,7 +14,7 @@ use lydian_symex::{
 
 use super::confirmation::{Finding, Native};
 use super::driver::{DRIVER, Driver, InputOf, Pair, reached};
-use super::product::Product;
+use super::product::{self, Product};
 use super::versions::Versions;
 use super::{DiffRequest, DiffVerdict};
 use crate::error::Error;
@@ -69,6 +69,10 @@ impl Comparison<'_> {
             Ok(product) => product,
             Err(reason) => return unknown(reason),
         };
+        if let Some(name) = product::library_state(&product) {
+            let what = "keeps what the old version left for the new one";
+            return unknown(format!("the C library's `{name}` {what}"));
+        }
         let explored = match self.explore(&product, &driver, false) {
             Ok(explored) => explored,
             Err(reason) => return unknown(reason),

@@ -12,12 +12,15 @@ use lydian_ir::link::{LinkError, LinkUnit, LinkedUnits, Role, link};
 use lydian_ir::stmt::Callee;
 use lydian_ir::{FuncId, GlobalInit, Linkage, Program, Stmt, StmtId};
 use lydian_native::Libraries;
+use lydian_objective::changes::ProgramPlaces;
 
-use super::driver::{DIFFERENCE, DRIVER, Driver, UNCOMPARED, old_name, visible_name};
+use super::driver::{DIFFERENCE, DRIVER, Driver, UNCOMPARED, old_name, reached, visible_name};
 use super::versions::Versions;
 use crate::project::COMPILER;
 use crate::project::paths::absolute;
 
+/// The function that gives the place of the error number.
+const ERROR_NUMBER: &str = "__errno_location";
 /// The name of a version's `main` in a product.
 pub(super) const MAIN: &str = "main_of_version";
 
@@ -82,6 +85,20 @@ pub(super) fn of_proof(versions: &Versions<'_>, text: &str) -> Result<LinkedUnit
         part("driver", driver_alone(unit, &is_main), Role::Part),
     ];
     link(parts).map_err(|error| unlinked(&error))
+}
+
+/// A function of the C library with variables of its own that a version may call: the old version would
+/// leave them changed for the new one.
+pub(super) fn library_state(product: &Product) -> Option<String> {
+    let Product { program, old, new, .. } = product;
+    let places = ProgramPlaces::of(program);
+    let called = reached(program, *old).into_iter().chain(reached(program, *new));
+    let mut with_state = called.filter(|id| {
+        let function = &program.functions[*id];
+        let writes = || !places.named_by([*id]).written.is_empty();
+        function.name == ERROR_NUMBER || (function.library && writes())
+    });
+    with_state.next().map(|id| program.functions[id].name.clone())
 }
 
 /// The calls by name of a function in another.

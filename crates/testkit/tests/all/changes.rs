@@ -56,7 +56,7 @@ fn plain(name: &str) -> String {
 #[test]
 fn the_inputs_that_cover_an_objective_stay_where_the_change_does_not_affect_it() {
     let (mut report, mut alone, mut impacted) = (String::new(), 0, 0);
-    for seed in seeds(0..8) {
+    for seed in seeds(0..3) {
         let pair = VersionPair::random(seed, FUNCTIONS);
         let old = Subject::read(&pair.old, &CRITERIA, false);
         let new = Subject::read(&pair.new, &CRITERIA, false);

@@ -170,6 +170,15 @@ fn what_is_not_compared_says_why() {
 }
 
 #[test]
+fn what_the_c_library_keeps_from_the_old_version_leaves_a_comparison_open() {
+    let text =
+        "#include <errno.h>\nint f(int a) { int old = errno; errno = a; return old BACK; }\n";
+    let at = versions(&text.replace("BACK", ""), &text.replace("BACK", "+ 0 * a"));
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("f: unknown: the C library's `__errno_location`"), "{ran}");
+}
+
+#[test]
 fn versions_that_cannot_be_read_are_named() {
     let at = versions("int f(int a) { return a }", "int f(int a) { return a; }");
     at.refused("diff old.c unit.c", 3, &["expected", "this is the old version"]);
