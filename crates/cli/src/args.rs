@@ -12,13 +12,17 @@ use lydian_report::filters::paths::PathPattern;
 use lydian_report::totals::thresholds::Threshold;
 
 mod augmentation;
+mod change;
 mod checker;
+mod diff;
 mod for_other_tools;
 mod mutate;
 mod proofs;
 
 pub(crate) use augmentation::AugmentationArgs;
+pub(crate) use change::ChangeArgs;
 pub(crate) use checker::CheckerArgs;
+pub(crate) use diff::DiffArgs;
 pub(crate) use for_other_tools::OtherToolArgs;
 pub(crate) use mutate::MutateArgs;
 pub(crate) use proofs::{CheckArgs, ProveArgs, ProversArg};
@@ -61,6 +65,8 @@ pub(crate) enum Command {
     Mark(MarkArgs),
     /// Say which mutants of a program its tests kill, and show the others as diffs
     Mutate(MutateArgs),
+    /// Say which functions two versions of a file have in common, and show inputs on which others differ
+    Diff(DiffArgs),
     /// Show what `gen --trace` wrote: the tree of each exploration
     Trace(TraceArgs),
     /// Run the tests again that internal errors left: what was claimed, and what the runs show
@@ -225,6 +231,8 @@ pub(crate) struct GenArgs {
     /// commas, or `all`; the same as `accept` in lydian.toml
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = kind_of_assumption)]
     pub(crate) accept: Vec<String>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
     /// Forget what an earlier run found (the old ledger is kept under another name)
     #[arg(long)]
     pub(crate) fresh: bool,

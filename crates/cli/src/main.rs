@@ -19,8 +19,8 @@ use clap::Parser as _;
 
 use args::{Cli, Command};
 use commands::{
-    cc, check, cover, explain, gen_tests, init, mark, mutate, objectives as list, prove, replay,
-    report, run, show_ir, tests, trace,
+    cc, check, cover, diff, explain, gen_tests, init, mark, mutate, objectives as list, prove,
+    replay, report, run, show_ir, tests, trace,
 };
 use exit::ExitCode;
 use lydian_frontend::clang::Clang;
@@ -53,6 +53,7 @@ fn run(command: &Command) -> u8 {
         Command::Tests(args) => tests::run(args).map(done),
         Command::Mark(args) => mark::run(args),
         Command::Mutate(args) => mutate::run(args).map(done),
+        Command::Diff(args) => diff::run(args).map(done),
         Command::Trace(args) => trace::run(args).map(done),
         Command::Replay(args) => replay::run(args).map(done),
         Command::Check(args) => check::run(args).map(done),

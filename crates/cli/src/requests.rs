@@ -124,6 +124,7 @@ impl GenArgs {
             json: suite.json.clone(),
             query_log: records.log_queries.clone(),
             outside: self.outside.request(),
+            impact: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Certificates of the prover as documents, which `lydian check` checks with an external solver.
 
+pub(crate) mod checking;
 mod formulas;
 mod objectives;
 

@@ -18,6 +18,7 @@ use lydian_smt::QueryLog;
 use lydian_symex::Config;
 use lydian_symex::Unreached;
 
+use crate::changes::ChangeImpact;
 use crate::error::Error;
 use crate::events::{Event, Observer};
 use crate::files;
@@ -74,6 +75,8 @@ pub struct GeneratorOptions {
     pub query_log: Option<PathBuf>,
     /// The outside checker that is asked about objectives of whole programs, too.
     pub outside: Option<OutsideRequest>,
+    /// The objectives that a change affects, where only those are asked for.
+    pub impact: Option<ChangeImpact>,
 }
 
 impl GeneratorOptions {
@@ -93,6 +96,7 @@ impl GeneratorOptions {
             json: None,
             query_log: None,
             outside: None,
+            impact: None,
         }
     }
 }
@@ -473,6 +477,7 @@ impl<'a> Run<'a> {
             objectives,
             index,
             scope: self.scope(objectives.function),
+            impacted: self.options.impact.as_ref().and_then(|impact| impact.of(index)),
         };
         let targets = self.objectives.functions.iter().enumerate().map(target);
         let Some(entry) = self.project.entry() else {

@@ -99,7 +99,7 @@
 //! ```
 
 pub mod certificates;
-mod checking;
+mod changes;
 mod configuration;
 mod coverage_data;
 mod error;
@@ -119,7 +119,11 @@ mod suite;
 pub mod wrapper;
 
 pub use certificates::Certificates;
-pub use checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
+pub use certificates::checking::{CertificateCheck, CheckRequest, CheckResult, Checks};
+pub use changes::{
+    ChangeImpact, DiffRequest, DiffVerdict, Difference, FunctionDiff, FunctionImpact, NamedValue,
+    Observed, PATH_OPTIONS, VersionDiff,
+};
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;
 pub use error::{Error, ErrorKind};

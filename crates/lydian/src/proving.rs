@@ -124,8 +124,17 @@ impl Proofs {
         cancel: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
+        let program = LinkedProgram::load_needed(&request.program, observer)?;
+        Self::of_linked(program, request, cancel)
+    }
+
+    /// The same of a program that is linked already.
+    pub(crate) fn of_linked(
+        mut program: LinkedProgram,
+        request: &ProofRequest,
+        cancel: &CancelToken,
+    ) -> Result<Self, Error> {
         let end = Instant::now() + request.time;
-        let mut program = LinkedProgram::load_needed(&request.program, observer)?;
         let plain = program.linked.program.clone();
         lydian_ir::beginnings::make_inputs(&mut program.linked.program);
         let begun = Instant::now();

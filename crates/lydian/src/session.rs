@@ -29,6 +29,7 @@ mod explanation;
 mod exploration;
 mod goals;
 mod hyperlabel_coverage;
+mod left_alone;
 mod novelty_filter;
 mod open_objectives;
 mod outside;
@@ -153,6 +154,7 @@ impl Session<'_, '_> {
         }
         self.ask_outside(&mut hyper_coverage, budget)?;
         contradictions.extend(self.withdraw_contradicted()?);
+        self.record_left_alone()?;
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
         let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);

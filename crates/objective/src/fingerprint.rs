@@ -126,7 +126,7 @@ impl KeyMaker {
                 continue;
             }
             let mut hasher = blake3::Hasher::new();
-            part(&mut hasher, &head(program, &exprs[at]));
+            part(&mut hasher, &expr_head(program, &exprs[at]));
             exprs[at].for_each_operand(|operand| {
                 hasher.update(self.exprs[&operand].as_bytes());
             });
@@ -188,7 +188,7 @@ fn write_hyper(
 }
 
 /// An expression without its operands, in which ids of the program are replaced by names.
-fn head(program: &Program, expr: &Expr) -> String {
+pub(crate) fn expr_head(program: &Program, expr: &Expr) -> String {
     match expr {
         Expr::AddrGlobal(global) => format!("global {}", program.globals[*global].name),
         Expr::AddrFunc(func) => format!("function {}", program.functions[*func].name),
@@ -240,7 +240,7 @@ pub fn code_fingerprint(
 }
 
 /// Functions and globals that a run can reach, by name.
-fn reachable(
+pub(crate) fn reachable(
     program: &Program,
     start: FuncId,
 ) -> (BTreeMap<&str, FuncId>, BTreeMap<&str, GlobalId>) {

@@ -19,6 +19,7 @@
 
 pub mod annotate;
 pub mod assumption;
+pub mod changes;
 pub mod coverage_record;
 pub mod criterion;
 pub mod dataflow;

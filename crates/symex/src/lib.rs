@@ -37,7 +37,7 @@ pub use goals::left::{LeftHyper, LeftLabel};
 pub use goals::refs::{HyperRef, LabelRef};
 pub use limits::{Cut, Limits, add_reason};
 pub use lydian_eval::Undetermined;
-pub use machine::ending::Ending;
+pub use machine::ending::{CallEnd, Ending};
 pub use machine::memory;
 pub use machine::reports::statistics::Statistics;
 pub use machine::setup::ExploreError;

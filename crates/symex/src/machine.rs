@@ -48,6 +48,7 @@ use crate::limits::Cut;
 use crate::machine::program::site::ProgramPoint;
 use calls::statics::Statics;
 use decision_log::DecisionLog;
+use ending::CallEnd;
 use inputs::pointer_uses::PointerUses;
 use libc::character_tables::CharacterTables;
 use memory::{Memory, in_region};
@@ -126,6 +127,8 @@ pub(crate) struct Machine<'p, 'e, N> {
     havocs: u64,
     /// The places where undetermined values were read.
     reads: UndeterminedReads,
+    /// The calls within which paths ended.
+    pub(crate) ends: BTreeSet<CallEnd>,
 }
 
 /// A new machine, with the data for its first state.
@@ -191,6 +194,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             begun: false,
             havocs: 0,
             reads: UndeterminedReads::default(),
+            ends: BTreeSet::new(),
             context,
             pool,
             plan,

@@ -20,3 +20,4 @@ pub mod proving;
 pub mod structure;
 pub mod survey;
 pub mod tools;
+pub mod versions;

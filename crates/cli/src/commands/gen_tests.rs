@@ -1,9 +1,14 @@
 //! `lydian gen`: finds tests, runs them, proves objectives infeasible, and writes the results to a
 //! folder.
 
+use std::fmt::Write as _;
+
 use lydian::{
-    Diagnostic, FailingTest, FunctionShare, GenerationEnd, Generator, Project, ProjectRequest,
+    ChangeImpact, Diagnostic, FailingTest, FunctionImpact, FunctionShare, GenerationEnd, Generator,
+    GeneratorOptions, Project, ProjectRequest,
 };
+
+use super::old_version;
 
 use crate::args::GenArgs;
 use crate::exit::{ExitCode, Failure};
@@ -18,14 +23,19 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let observer = Tracing::begin(args.records.trace.as_deref())?;
     let program = Some(args.program.request()?);
     let request = args.source.request(args.source.configuration()?);
-    let project = Project::load(&ProjectRequest { program, ..request }, &observer)?;
+    let request = ProjectRequest { program, ..request };
+    let project = Project::load(&request, &observer)?;
     project.require_x86_64()?;
     output::text(&guesses::render(project.guesses()))?;
     let objectives = project.objectives(&args.objectives(), &observer)?;
-    let generator = Generator::new(&project, &objectives, args.options());
+    let impact = old_version::impact(&args.change, (&project, &request), &objectives, &observer)?;
+    let shown_impact = impact.as_ref().map(shown_impact).unwrap_or_default();
+    let options = GeneratorOptions { impact, ..args.options() };
+    let generator = Generator::new(&project, &objectives, options);
     let generation = generator.run(&cancel, &observer)?;
     let traced = observer.end();
     let mut text = table::render(&generation.summary) + "\n";
+    text += &shown_impact;
     text.extend(generation.shares.iter().map(shown_share));
     for FailingTest { name, ending } in &generation.failing {
         text += &format!("{name}: {ending}\n");
@@ -43,6 +53,19 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
             ExitCode::Interrupted
         }
     })
+}
+
+/// How many objectives of each function are impacted, and how many were left alone.
+fn shown_impact(impact: &ChangeImpact) -> String {
+    let mut text = String::new();
+    for FunctionImpact { function, impacted, all } in &impact.counts {
+        let alone = all - impacted;
+        let _ = writeln!(
+            text,
+            "{function}: {impacted} of {all} objectives are impacted, {alone} were left alone"
+        );
+    }
+    text
 }
 
 /// A line with the tests of a program that cover something of one of its functions.

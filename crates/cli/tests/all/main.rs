@@ -10,4 +10,5 @@ mod mutation;
 mod reports;
 mod suites;
 mod verdicts;
+mod versions;
 mod wrapper;

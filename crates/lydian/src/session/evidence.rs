@@ -260,7 +260,8 @@ impl Session<'_, '_> {
         let hypers =
             hypers.iter().filter(|(id, hyper)| counted_hypers.contains(id) && is_left(&hyper.key));
         let labels = labels.map(|(id, _)| Goal::Label(at, id));
-        Ok(labels.chain(hypers.map(|(id, _)| Goal::Hyper(at, id))).collect())
+        let all = labels.chain(hypers.map(|(id, _)| Goal::Hyper(at, id)));
+        Ok(all.filter(|goal| target.asks_for(*goal)).collect())
     }
 
     /// The verdicts on the recorded objectives of a function under test; none for one with

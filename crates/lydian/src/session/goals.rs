@@ -1,6 +1,7 @@
 //! The goals of a session's tests: the objectives of its functions under test.
 
 use lydian_ledger::EvidenceScope;
+use lydian_objective::changes::ImpactedObjectives;
 use lydian_objective::evidence::Verdict;
 use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
 use rustc_hash::FxHashMap;
@@ -11,6 +12,8 @@ pub(crate) struct FunctionUnderTest<'a> {
     /// Position of the function among those that are measured.
     pub(crate) index: usize,
     pub(crate) scope: EvidenceScope,
+    /// The objectives that are asked for, where only those are that a change affects.
+    pub(crate) impacted: Option<&'a ImpactedObjectives>,
 }
 
 /// The verdicts on objectives; none where evidence is contradictory.
@@ -57,6 +60,14 @@ impl FunctionUnderTest<'_> {
             Goal::Label(_, label) => &self.objectives.labels[label].key,
             Goal::Hyper(_, hyper) => &self.objectives.hypers[hyper].key,
         }
+    }
+
+    /// Whether an objective of it is asked for.
+    pub(crate) fn asks_for(&self, goal: Goal) -> bool {
+        self.impacted.is_none_or(|impacted| match goal {
+            Goal::Label(_, label) => impacted.labels.contains(&label),
+            Goal::Hyper(_, hyper) => impacted.hypers.contains(&hyper),
+        })
     }
 
     /// The place of an objective of it.

@@ -385,6 +385,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             _ => self.machine.cut_dependences(&state),
         }
         self.trace_end(&state, &ending);
+        self.machine.note_end(&state, &ending);
         self.count_path(ending.clone());
         let no_test = state.depends.are_some() || ending == Ending::Assumption;
         let context = &self.machine.context;
@@ -594,6 +595,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             assumptions: self.machine.bounds.assumptions(),
             bounds: self.machine.bounds.met(),
             starts: starts.map(|(early, start)| (start, early)).collect(),
+            ends: self.machine.ends,
             statistics: self.machine.statistics,
         }
     }

@@ -1,6 +1,6 @@
 //! What an exploration returns and reports: tests and progress while it runs, a summary at its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use lydian_base::Span;
@@ -14,7 +14,7 @@ use crate::goals::left::{LeftHyper, LeftLabel};
 use crate::goals::refs::HyperRef;
 use crate::goals::refs::LabelRef;
 use crate::limits::Cut;
-use crate::machine::ending::Ending;
+use crate::machine::ending::{CallEnd, Ending};
 use crate::machine::reports::statistics::Statistics;
 
 /// A test, with the claims about a run of it.
@@ -139,6 +139,8 @@ pub struct Summary {
     /// The arguments that, where not null, point to the first element of an object. Each has
     /// whether the program may read or write before it, as far as was noticed.
     pub starts: Vec<(Start, bool)>,
+    /// The calls of the function under test within which paths ended, other than by a cut.
+    pub ends: BTreeSet<CallEnd>,
     /// Time and work spent.
     pub statistics: Statistics,
 }

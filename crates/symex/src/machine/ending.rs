@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lydian_ir::TrapKind;
+use lydian_ir::{FuncId, TrapKind};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Cut;
@@ -23,6 +23,15 @@ pub enum Ending {
     Trapped(TrapKind),
     /// The engine did not follow it any further.
     Cut(Cut),
+}
+
+/// The end of paths within a call that the function under test makes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallEnd {
+    /// The function that the function under test calls; itself where paths end outside of its calls.
+    pub callee: FuncId,
+    /// How paths end there. For a trap: some inputs may trap there, as far as is known.
+    pub ending: Ending,
 }
 
 impl fmt::Display for Ending {

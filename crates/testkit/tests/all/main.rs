@@ -1,6 +1,7 @@
 //! Engines against each other, on programs that are made at random and on the examples.
 
 mod augmentation;
+mod changes;
 mod criteria;
 mod engines_agree;
 mod enumeration;
@@ -14,5 +15,6 @@ mod proving;
 mod stopped_explorations;
 mod theorems;
 mod value_ranges;
+mod versions;
 mod workers;
 mod workers_and_hyperlabels;

@@ -73,7 +73,7 @@ fn of_git(root: &Path, revision: &str) -> Result<Changes, Failure> {
     Ok(changes)
 }
 
-pub(super) fn git(folder: &Path, words: &[&str]) -> Result<String, Failure> {
+pub(in crate::commands) fn git(folder: &Path, words: &[&str]) -> Result<String, Failure> {
     let ran = Command::new("git").arg("-C").arg(folder).args(words).output();
     let output = ran.map_err(|error| {
         Failure::environment("diff", format!("git cannot be started: {error}"))

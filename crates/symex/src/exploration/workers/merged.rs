@@ -1,7 +1,7 @@
 //! Puts together the results of several workers.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::exploration::explore::Engine;
 use crate::exploration::outcome::FoundTest;
@@ -10,7 +10,7 @@ use crate::exploration::workers::rounds::found_tests;
 use crate::goals::hyper::HyperReasons;
 use crate::goals::labels::GoalId;
 use crate::limits::Cut;
-use crate::machine::ending::Ending;
+use crate::machine::ending::{CallEnd, Ending};
 use crate::machine::reports::bounds_monitor::BoundsMonitor;
 use crate::machine::reports::omissions::Omissions;
 use crate::machine::reports::statistics::Statistics;
@@ -27,6 +27,7 @@ pub(crate) struct WorkerResults {
     bounds: BoundsMonitor,
     /// Whether a path began the function under test.
     begun: bool,
+    ends: BTreeSet<CallEnd>,
     invariants_met: BTreeMap<usize, bool>,
     hypers: HyperReasons,
     /// The tests that were not delivered.
@@ -53,6 +54,7 @@ impl Engine<'_, '_> {
             statistics: self.machine.statistics,
             bounds: self.machine.bounds,
             begun: self.machine.begun,
+            ends: self.machine.ends,
             invariants_met: self.invariants_met,
             hypers: self.goals.hypers.found(),
         }
@@ -72,6 +74,7 @@ impl Engine<'_, '_> {
         self.machine.statistics.add(&part.statistics);
         self.machine.bounds.add_all(part.bounds);
         self.machine.begun |= part.begun;
+        self.machine.ends.extend(part.ends);
         for (invariant, met) in part.invariants_met {
             *self.invariants_met.entry(invariant).or_default() |= met;
         }

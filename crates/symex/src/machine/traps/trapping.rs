@@ -6,7 +6,7 @@ use lydian_smt::Term;
 
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
-use crate::machine::ending::Ending;
+use crate::machine::ending::{CallEnd, Ending};
 use crate::machine::interrupt::Interrupt;
 use crate::machine::questions::Feasible;
 use crate::machine::reports::outbox::EndedPath;
@@ -62,6 +62,7 @@ impl<N: Notes> Machine<'_, '_, N> {
                 // The path condition already excludes it.
                 continue;
             }
+            self.note_end(state, &Ending::Trapped(kind));
             if !state.add_fact(&mut self.pool, safe) {
                 return Err(self.trapped(state, kind));
             }
@@ -143,6 +144,18 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
             Feasible::No => true,
             Feasible::Unknown(_) => false,
+        }
+    }
+
+    /// Notes within which call of the function under test a path ends, unless that is the end of the
+    /// function itself, or a cut.
+    pub(crate) fn note_end(&mut self, state: &State<N>, ending: &Ending) {
+        if matches!(ending, Ending::Returned | Ending::Cut(_)) {
+            return;
+        }
+        let called = state.frames.get(1).or_else(|| state.frames.first());
+        if let Some(frame) = called {
+            self.ends.insert(CallEnd { callee: frame.func, ending: ending.clone() });
         }
     }
 

@@ -1,0 +1,5 @@
+//! Versions of a file: `lydian diff`, `lydian gen --against` and `--since`.
+
+mod differences;
+mod impacts;
+mod revisions;

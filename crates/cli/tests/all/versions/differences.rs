@@ -1,0 +1,192 @@
+//! `lydian diff`.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::{Ran, Workplace};
+
+const OLD: &str = include_str!("old.c");
+const NEW: &str = include_str!("new.c");
+
+fn versions(old: &str, new: &str) -> Workplace {
+    let at = Workplace::with(new);
+    at.write("old.c", old);
+    at
+}
+
+#[test]
+fn functions_are_equal_or_differ_with_inputs_that_show_it() {
+    let at = versions(OLD, NEW);
+    let ran = at.run("diff old.c unit.c --time 60");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/versions/diff.txt");
+    if std::env::var_os("LYDIAN_BLESS").is_some() {
+        std::fs::write(&golden, &ran.out).expect("the expected text can be written");
+    }
+    let expected = std::fs::read_to_string(&golden).expect("LYDIAN_BLESS=1 writes it");
+    assert_eq!(ran.out, expected, "LYDIAN_BLESS=1 accepts it");
+}
+
+#[test]
+fn the_c_program_of_a_difference_shows_it_with_either_version() {
+    let at = versions(OLD, NEW);
+    let ran =
+        at.run("diff old.c unit.c -f above -f swap -f reading --tests found --json diff.json");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    let json = at.json("diff.json");
+    for function in json["functions"].as_array().expect("a list of functions") {
+        let name = function["function"].as_str().expect("a name");
+        let observed = &function["verdict"]["observed"][0];
+        if observed["what"] == "calls of undefined functions" {
+            continue;
+        }
+        for (version, file) in [("old", "old.c"), ("new", "unit.c")] {
+            let shown = output(&at, name, file);
+            let value = observed[version].as_str().expect("a value");
+            let what = observed["what"].as_str().expect("a name");
+            assert!(shown.contains(&format!("{what} = {value}\n")), "{name} {version}: {shown}");
+        }
+    }
+}
+
+/// The output of the program of a difference, built with a version.
+fn output(at: &Workplace, name: &str, version: &str) -> String {
+    let mut clang = Command::new("clang-19");
+    let macros = format!("-DVERSION=\"{}\"", at.path(version).display());
+    clang.args(["-w", &macros, "-o", "shown"]);
+    clang.arg(format!("found/{name}_differs.c"));
+    at.settle(&mut clang);
+    let built = Ran::of(&mut clang);
+    assert_eq!(built.code, Some(0), "{built}");
+    let mut shown = Command::new(at.path("shown"));
+    at.settle(&mut shown);
+    Ran::of(&mut shown).out
+}
+
+#[test]
+fn equal_versions_end_with_zero_whatever_their_lines_are() {
+    let at = versions(
+        "int f(int a)\n{\n    return a + 1;\n}\n",
+        "/* moved */\n\n\nint f(int a) {  return a + 1; /* next */ }\n",
+    );
+    let ran = at.done("diff old.c unit.c");
+    assert_eq!(ran.out, "f: equal, by its text\n1 function: 1 equal\n");
+}
+
+#[test]
+fn a_variable_that_one_version_of_a_function_leaves_alone_is_compared() {
+    let at = versions(
+        "int x;\nint f(int a) { x = a; return a; }\nint g(void) { return x; }\n",
+        "int x;\nint f(int a) { return a; }\nint g(void) { return x; }\n",
+    );
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("f: differs"), "{ran}");
+    assert!(ran.out.contains("x: old"), "{ran}");
+}
+
+#[test]
+fn a_variable_that_only_a_table_names_is_compared() {
+    let text = "static int x, y;\nstatic int *const all[2] = { &x, &y };\n\
+                void set(int a) { *all[a & 1] = VALUE; }\nint both(void) { return x + y; }\n";
+    let at = versions(&text.replace("VALUE", "1"), &text.replace("VALUE", "2"));
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("set: differs"), "{ran}");
+    assert!(ran.out.contains(": old 1, new 2"), "{ran}");
+}
+
+#[test]
+fn parts_of_types_that_a_function_does_not_use_make_no_difference() {
+    let at = versions(
+        "struct s { int a, b; };\nint f(struct s *p) { return p->a; }\n",
+        "struct s { int a; long b; };\nint f(struct s *p) { return p->a; }\n",
+    );
+    let ran = at.done("diff old.c unit.c");
+    assert!(ran.out.contains("f: equal, by its statements"), "{ran}");
+}
+
+#[test]
+fn loops_without_a_bound_are_compared_by_proofs() {
+    let at = versions(
+        "unsigned f(unsigned n) { unsigned i = 0; while (i < n) i++; return i; }\n\
+         unsigned g(unsigned n) { unsigned i = 0; while (i < n) i++; return i & 1; }\n",
+        "unsigned f(unsigned n) { return n; }\n\
+         unsigned g(unsigned n) { unsigned i = 0; while (i < n) i++; return i + 2 & 1; }\n",
+    );
+    let ran = at.done("diff old.c unit.c --time 8");
+    for name in ["f", "g"] {
+        let words = format!("{name}: equal, proved: no run tells the versions apart");
+        assert!(ran.out.contains(&words), "{ran}");
+    }
+    assert!(ran.out.contains("if the new version ends where the old one does"), "{ran}");
+}
+
+#[test]
+fn a_changed_table_and_a_changed_callee_are_differences() {
+    let at = versions(
+        "static const int t[3] = { 1, 2, 3 };\nstatic int g(int a) { return a; }\n\
+         int f(int a) { return t[a & 1]; }\nint h(int a) { return g(a); }\n",
+        "static const int t[3] = { 1, 7, 3 };\nstatic int g(int a) { return a & 7; }\n\
+         int f(int a) { return t[a & 1]; }\nint h(int a) { return g(a); }\n",
+    );
+    let ran = at.run("diff old.c unit.c");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    for name in ["f", "g", "h"] {
+        assert!(ran.out.contains(&format!("{name}: differs")), "{ran}");
+    }
+}
+
+#[test]
+fn static_variables_and_what_aborts_leave_a_comparison_open() {
+    let at = versions(
+        "void abort(void);\nint f(int a) { if (a == 3) abort(); return a; }\n\
+         int g(void) { static int n; n++; return n > 5 ? 1 : 0; }\n",
+        "void abort(void);\nint f(int a) { if (a == 3) return 4; return a; }\n\
+         int g(void) { static int n; n++; return n > 6 ? 1 : 0; }\n",
+    );
+    let ran = at.run("diff old.c unit.c");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    assert!(ran.out.contains("f: unknown: some runs of the old version abort"), "{ran}");
+    assert!(ran.out.contains("g: unknown: the versions are equal in the first call"), "{ran}");
+}
+
+#[test]
+fn what_is_not_compared_says_why() {
+    let at = versions(
+        "struct node { struct node *next; int n; };\nint f(struct node *p) { return p->n; }\n\
+         union u { int i; float f; };\nint g(union u *p) { return p->i; }\n\
+         int printf(const char *, ...);\nint h(int a) { printf(\"%d\", a); return a; }\n",
+        "struct node { struct node *next; int n; };\nint f(struct node *p) { return p->n + 1; }\n\
+         union u { int i; float f; };\nint g(union u *p) { return p->i + 1; }\n\
+         int printf(const char *, ...);\nint h(int a) { printf(\"%d\", a); return a + 1; }\n",
+    );
+    let ran = at.run("diff old.c unit.c");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    assert!(
+        ran.out.contains("f: unknown: what the parameter `p` points to has a pointer"),
+        "{ran}"
+    );
+    assert!(ran.out.contains("g: unknown: what the parameter `p` points to has a union"), "{ran}");
+    assert!(ran.out.contains("h: unknown: calls of `printf`"), "{ran}");
+}
+
+#[test]
+fn what_the_c_library_keeps_from_the_old_version_leaves_a_comparison_open() {
+    let text =
+        "#include <errno.h>\nint f(int a) { int old = errno; errno = a; return old BACK; }\n";
+    let at = versions(&text.replace("BACK", ""), &text.replace("BACK", "+ 0 * a"));
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("f: unknown: the C library's `__errno_location`"), "{ran}");
+}
+
+#[test]
+fn versions_that_cannot_be_read_are_named() {
+    let at = versions("int f(int a) { return a }", "int f(int a) { return a; }");
+    at.refused("diff old.c unit.c", 3, &["expected", "this is the old version"]);
+    at.refused("diff unit.c old.c", 3, &["expected", "this is the new version"]);
+    at.refused("diff none.c unit.c", 3, &["there is no file none.c"]);
+    at.write("old.c", "int f(int a) { return a; }");
+    at.refused("diff old.c unit.c -f g", 3, &["neither version defines `g`"]);
+    at.write("old.c", "int x;");
+    at.write("unit.c", "int x;");
+    at.refused("diff old.c unit.c", 4, &["neither version defines a function"]);
+}

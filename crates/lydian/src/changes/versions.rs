@@ -1,0 +1,105 @@
+//! Both versions of a file, loaded, with what is the same in them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use lydian_base::{Severity, Span};
+use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::{LoadRequest, ParseRequest, Unit};
+use lydian_ir::source::Point;
+use lydian_ir::{FuncId, Target};
+use lydian_objective::changes::{FunctionChange, NodeId, Nodes, ProgramChanges, VersionOf};
+
+use super::DiffRequest;
+use crate::error::{Error, ErrorKind};
+use crate::events::{Observer, tell};
+use crate::project::flags::{check_language, flags_of, rejected};
+use crate::project::paths::{canonical, canonical_file};
+
+/// Both versions of a file.
+pub(super) struct Versions<'r> {
+    pub(super) request: &'r DiffRequest,
+    pub(super) old: Unit,
+    pub(super) new: Unit,
+}
+
+impl<'r> Versions<'r> {
+    pub(super) fn load(request: &'r DiffRequest, observer: &dyn Observer) -> Result<Self, Error> {
+        let flags = flags_of(&request.new, &request.flags, request.compile_commands.as_deref())?;
+        let load = |file: &Path, which: &str| load(file, &flags, which, observer);
+        let old = load(&request.old, "old")?;
+        let new = load(&request.new, "new")?;
+        if new.program.types.target != Target::X86_64 {
+            let what = "versions of 32-bit programs (`-m32`) are not compared";
+            let error = lydian_base::Diagnostic::error("unsupported-target", what);
+            return Err(Error::new(ErrorKind::Unsupported, error));
+        }
+        Ok(Self { request, old, new })
+    }
+
+    /// The flags of both.
+    pub(super) const fn flags(&self) -> &CompileFlags {
+        &self.new.flags
+    }
+
+    pub(super) fn changes(&self) -> ProgramChanges {
+        let flags: Vec<&str> = self.flags().for_parsing().collect();
+        let old = VersionOf { program: &self.old.program, map: &self.old.source };
+        let new = VersionOf { program: &self.new.program, map: &self.new.source };
+        ProgramChanges::between(old, new, &flags.join(" "))
+    }
+
+    /// Whether a function stands in the files themselves, and not in a header.
+    pub(super) fn is_of_file(&self, change: &FunctionChange) -> bool {
+        let stands = |unit: &Unit, function: Option<FuncId>, file: &Path| {
+            function.is_some_and(|function| {
+                let span = unit.program.functions[function].span;
+                canonical_file(&unit.source.place(span.start)) == canonical(file)
+            })
+        };
+        stands(&self.new, change.new, &self.request.new)
+            || stands(&self.old, change.old, &self.request.old)
+    }
+
+    /// The lines of new or changed nodes in the new version, and of gone or changed ones in the old.
+    pub(super) fn lines(&self, change: &FunctionChange) -> (Vec<u32>, Vec<u32>) {
+        (
+            lines(&self.new, change.new, change.nodes.added.union(&change.nodes.redirected)),
+            lines(&self.old, change.old, change.nodes.removed.iter()),
+        )
+    }
+}
+
+fn load(
+    file: &Path,
+    flags: &CompileFlags,
+    which: &str,
+    observer: &dyn Observer,
+) -> Result<Unit, Error> {
+    check_language(file)?;
+    let request = LoadRequest::new(ParseRequest::new(file, flags.clone()));
+    let unit = lydian_frontend::load(&request)
+        .map_err(|error| rejected(error).note(format!("this is the {which} version")))?;
+    tell(observer, &unit.diagnostics);
+    match unit.diagnostics.iter().any(|found| found.severity == Severity::Error) {
+        true => Err(Error { kind: ErrorKind::Usage, diagnostics: Vec::new() }),
+        false => Ok(unit),
+    }
+}
+
+fn lines<'n>(
+    unit: &Unit,
+    function: Option<FuncId>,
+    nodes: impl Iterator<Item = &'n NodeId>,
+) -> Vec<u32> {
+    let Some(function) = function else { return Vec::new() };
+    let Some(body) = &unit.program.functions[function].body else { return Vec::new() };
+    let all = Nodes::of(&unit.program, function, body);
+    let spans = nodes.map(|node| match all.point(*node) {
+        Point::Stmt(stmt) => body.source.stmts[stmt],
+        Point::Term(block) => body.source.terms[block],
+    });
+    let placed = spans.filter(|span: &Span| !span.is_none());
+    let lines: BTreeSet<u32> = placed.map(|span| unit.source.place(span.start).line).collect();
+    lines.into_iter().collect()
+}
