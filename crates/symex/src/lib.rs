@@ -26,7 +26,7 @@ type Machine<'p, 'e> = machine::Machine<'p, 'e, notes::AllNotes>;
 /// A view of a state in which expressions are evaluated, with the notes of all parts.
 type StateView<'a, 'p> = machine::scope::StateView<'a, 'p, notes::AllNotes>;
 
-pub use config::{Config, LabelDeletion, Mode, Pause, Search, Unreached};
+pub use config::{Config, LabelDeletion, Mode, Pause, Search, SecondRun, Unreached};
 pub use exploration::outcome::{Event, FoundTest, Progress, Summary, Unmet};
 pub use exploration::task::Task;
 pub use exploration::trace_event::{TraceEvent, TracedAnswer, TracedEvent};

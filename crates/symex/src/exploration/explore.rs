@@ -380,6 +380,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             Ending::Cut(cut) => self.cut_path(&state, cut.clone()),
             _ => self.machine.cut_dependences(&state),
         }
+        self.machine.compare_endings(&mut state, &ending);
         self.trace_end(&state, &ending);
         self.count_path(ending.clone());
         let no_test = state.depends.are_some() || ending == Ending::Assumption;
@@ -465,8 +466,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         let claims = of.path.facts.iter().chain(&state.claims.promises).copied();
         let needs = self.machine.needs_of(&of.memory, model, claims);
         let Machine { context, pool, plan, .. } = &self.machine;
-        let externals = &state.inputs.externals;
-        concretise(context.program, pool, plan, externals, model, context, needs)
+        let externals = Machine::externals_of_runs(state);
+        concretise(context.program, pool, plan, &externals, model, context, needs)
     }
 
     /// After a step: whether to stop. It looks only where a look is due.
