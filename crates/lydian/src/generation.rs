@@ -37,6 +37,7 @@ use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
 use shared_coverage::SharedContradiction;
 
 mod shared_coverage;
+mod strong;
 mod troubles;
 pub(crate) mod workers;
 
@@ -178,6 +179,7 @@ impl<'p> Generator<'p> {
             ownership::check(&options.folder, &names)?;
             let ledger = shared_ledger::open(&options.folder, options.fresh, observer)?;
             let runners = (0..threads).map(|_| measurement.runner(&compiled)).collect();
+            let further = measurement.runner(&compiled);
             let run = Run {
                 project,
                 objectives: self.objectives,
@@ -195,7 +197,7 @@ impl<'p> Generator<'p> {
                 observer,
                 outside: outside.as_ref(),
             };
-            let mut generation = run.all(ledger, runners, &compiled)?;
+            let mut generation = run.all(ledger, runners, further, &compiled)?;
             let logged = query_log.map_or(Ok(()), |log| check_written(&log));
             generation.written = generation.written.and(logged);
             Ok(generation)
@@ -266,6 +268,7 @@ impl<'a> Run<'a> {
         &self,
         ledger: SharedLedger,
         runners: Vec<TestRunner<'_>>,
+        further: TestRunner<'_>,
         compiled: &Arc<CompiledProgram<'_>>,
     ) -> Result<Generation, Error> {
         let tasks = self.tasks();
@@ -298,7 +301,7 @@ impl<'a> Run<'a> {
         // The ledger's log is written back meanwhile.
         let mut generation = std::thread::scope(|scope| {
             scope.spawn(|| drop(ledger));
-            self.put_together(&tasks, results.done, build)
+            self.put_together(&tasks, results.done, further, build)
         })?;
         generation.end = end;
         if self.cancel.is_cancelled() {
@@ -390,6 +393,7 @@ impl<'a> Run<'a> {
         &self,
         tasks: &[Task<'_>],
         mut done: Vec<(usize, TaskResult)>,
+        mut further: TestRunner<'_>,
         build: &Build,
     ) -> Result<Generation, Error> {
         let mut summary =
@@ -441,6 +445,7 @@ impl<'a> Run<'a> {
                 });
             }
         }
+        self.kill_mutants(&mut suite, &mut summary, &mut further, build)?;
         let written = self.write(&suite, &summary, build)?;
         let (suite, end) = (suite.tests, GenerationEnd::Done);
         Ok(Generation { summary, suite, failing, shares, end, written })

@@ -7,7 +7,9 @@
 
 mod build;
 mod commands;
+pub(crate) mod comparison;
 mod equivalence;
+pub(crate) mod killing;
 mod products;
 mod records;
 mod schedule;
@@ -112,6 +114,21 @@ impl MutationTask {
         cancel: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<MutationResults, Error> {
+        let mut results = self.kills(keeps, cancel, observer)?;
+        equivalence::leave_out(&mut results, prover, cancel, observer);
+        Ok(results)
+    }
+
+    /// The same without a comparison of the mutants that are alive with the original.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub(crate) fn kills(
+        &self,
+        keeps: &dyn Fn(&Mutant) -> bool,
+        cancel: &CancelToken,
+        observer: &dyn Observer,
+    ) -> Result<MutationResults, Error> {
         let target = self.target(cancel, observer)?;
         self.check_files(&target)?;
         let place = tempfile::tempdir().map_err(|error| {
@@ -125,7 +142,6 @@ impl MutationTask {
         if self.all_tests {
             results.mark_subsumed();
         }
-        equivalence::leave_out(&mut results, prover, cancel, observer);
         Ok(results)
     }
 

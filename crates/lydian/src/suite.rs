@@ -64,10 +64,12 @@ pub(crate) struct KeptTest {
 }
 
 /// Collects the tests of all functions.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Suite {
     pub(crate) tests: Vec<SuiteTest>,
-    names: BTreeSet<String>,
+    pub(crate) names: BTreeSet<String>,
+    /// Whether each test is a function of its own in C.
+    pub(crate) apart: bool,
 }
 
 impl Suite {
@@ -173,6 +175,7 @@ impl Suite {
             externals: &externals,
             macros: &macros,
             library: &|name| build.library().contains(name),
+            apart: self.apart,
             framework: None,
         };
         let emitted = suite::c::emit(&project.program, &self.tests, &options);

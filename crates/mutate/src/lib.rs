@@ -23,4 +23,4 @@ mod text;
 pub use enumerate::{Choice, Enumeration, enumerate};
 pub use mutant::{Mutant, MutantId, Position, UnitId, UnitMutants};
 pub use operator::Operator;
-pub use schema::{MUTANT_VARIABLE, RECORD_VARIABLE, schema};
+pub use schema::{CHOICE, MUTANT_VARIABLE, RECORD_VARIABLE, choices, schema};
