@@ -53,6 +53,8 @@ pub struct MutationTask {
     pub all_tests: bool,
     /// A test's time on a mutant: so many times that on the original, and the least of it.
     pub limits: TimeLimits,
+    /// Whether tests that fail without any mutant are left out, with a warning, and do not end the task.
+    pub leaves_out_failing: bool,
 }
 
 /// The tests of a program.
@@ -101,6 +103,30 @@ pub(crate) struct Target {
     _place: Option<tempfile::TempDir>,
 }
 
+impl Target {
+    /// Leaves out tests that fail without any mutant.
+    fn leave_out_failing(
+        &mut self,
+        cancel: &CancelToken,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        let mut passing = Vec::new();
+        for test in std::mem::take(&mut self.tests) {
+            match commands::check_passes(&test, cancel) {
+                Ok(_) => passing.push(test),
+                Err(error) if error.kind == ErrorKind::Usage => {
+                    let said: Vec<&str> =
+                        error.diagnostics.iter().map(|it| it.message.as_str()).collect();
+                    warn(observer, format!("{}; it is left out", said.join("; ")));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.tests = passing;
+        Ok(())
+    }
+}
+
 impl MutationTask {
     /// Runs the tests on the mutants. `keeps` says which mutants are asked for, beside the files and
     /// functions; it gets each with the whole path of its file. What is found until `cancel` is in the results.
@@ -129,8 +155,11 @@ impl MutationTask {
         cancel: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<MutationResults, Error> {
-        let target = self.target(cancel, observer)?;
+        let mut target = self.target(cancel, observer)?;
         self.check_files(&target)?;
+        if self.leaves_out_failing {
+            target.leave_out_failing(cancel, observer)?;
+        }
         let place = tempfile::tempdir().map_err(|error| {
             Error::environment("mutants", format!("no temporary folder: {error}"))
         })?;

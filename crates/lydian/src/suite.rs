@@ -109,6 +109,7 @@ impl Suite {
                 covers: kept.covers,
                 kept_for: kept.kept_for,
                 keep: false,
+                thorough: false,
             });
         }
         (faults, names)
@@ -366,6 +367,7 @@ fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error>
         covers: Vec::new(),
         kept_for: Vec::new(),
         keep: false,
+        thorough: false,
     });
     Ok(suite.collect())
 }

@@ -79,7 +79,16 @@ fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
     let functions = args.functions.clone();
     let jobs = args.jobs.unwrap_or(jobs);
     let all_tests = args.all_tests;
-    Ok(MutationTask { files, tests, operators, functions, jobs, all_tests, limits })
+    Ok(MutationTask {
+        files,
+        tests,
+        operators,
+        functions,
+        jobs,
+        all_tests,
+        limits,
+        leaves_out_failing: false,
+    })
 }
 
 /// The tests of a project, with this program as its compiler.

@@ -180,6 +180,7 @@ impl ComparedProgram {
             covers: Vec::new(),
             kept_for: Vec::new(),
             keep: false,
+            thorough: false,
         };
         let text = json::to_json(&self.project.program, "", &[test]);
         let read = json::from_json(of, "", &text);

@@ -222,6 +222,7 @@ impl Killing<'_, '_, '_> {
         if self.suite.tests.iter().any(|known| known.test == test) {
             return Ok(None);
         }
+        log::debug!("inputs for {} on line {}: {test:?}", mutant.name, mutant.start.line);
         let measured = match self.runner.measure(&test)? {
             Ok(measured) if measured.run.outcome.is_orderly() => measured,
             Ok(_) => return Ok(None),
@@ -249,6 +250,7 @@ impl Killing<'_, '_, '_> {
     ) -> Result<(), Error> {
         let mut trial = Suite { tests: Vec::new(), names: self.suite.names.clone(), apart: true };
         trial.add(&self.request.project.program, candidates);
+        trial.tests.iter_mut().for_each(|test| test.thorough = true);
         let mut results = self.results(&trial, progress, true)?;
         self.compare_code(&mut results, progress);
         progress.learn(&results);
@@ -292,6 +294,7 @@ impl Killing<'_, '_, '_> {
                 .unwrap_or(std::num::NonZeroUsize::MIN),
             all_tests,
             limits: TimeLimits::default(),
+            leaves_out_failing: true,
         };
         let is_open = |mutant: &Mutant| progress.is_open(&mutant.key);
         task.kills(&is_open, cancel, *observer)

@@ -138,6 +138,7 @@ fn suite(unit: &Unit) -> Vec<SuiteTest> {
             covers: vec![],
             kept_for: vec![],
             keep: false,
+            thorough: false,
         }
     };
     vec![
