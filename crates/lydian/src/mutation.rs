@@ -9,6 +9,7 @@ mod build;
 mod commands;
 pub(crate) mod comparison;
 mod equivalence;
+mod generation;
 pub(crate) mod killing;
 mod products;
 mod records;
@@ -31,6 +32,7 @@ use crate::wrapper::mutants::units_of;
 use build::SuiteProgram;
 use commands::TestCommand;
 pub use equivalence::EquivalenceProver;
+pub use generation::{KillerRequest, Killers};
 pub use lydian_mutate::{Mutant, Operator, mutant, report, results};
 pub use products::ProductProver;
 use records::Records;
@@ -243,6 +245,7 @@ impl MutationTask {
                 infected_by: Vec::new(),
                 killed_by: Vec::new(),
                 subsumed: false,
+                generated: None,
             });
             UnitResults { mutants: mutants.collect(), unit: unit.clone() }
         });

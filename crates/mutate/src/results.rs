@@ -95,6 +95,8 @@ pub struct MutantResult {
     pub killed_by: Vec<String>,
     /// Whether tests that kill all other mutants kill it, too ([`MutationResults::mark_subsumed`]).
     pub subsumed: bool,
+    /// The test that was made to kill it, as no test before does.
+    pub generated: Option<String>,
 }
 
 /// The results of a unit.

@@ -9,14 +9,18 @@ use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use lydian::mutation::report::{difference, elements, json, page};
 use lydian::mutation::results::{MutantResult, MutationResults, Outcome, Score};
-use lydian::mutation::{Mutant, MutationTask, MutationTests, Operator, ProductProver, TimeLimits};
-use lydian::{Store, files};
+use lydian::mutation::{
+    KillerRequest, Killers, Mutant, MutationTask, MutationTests, Operator, ProductProver,
+    TimeLimits,
+};
+use lydian::{Configuration, Project, ProjectRequest, Store, files};
 use lydian_report::filters::paths;
 
 use super::report::{changed, folder};
 use crate::args::MutateArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Terminal;
+use crate::requests::time_limit;
 use crate::{interrupt, output};
 
 pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
@@ -41,11 +45,28 @@ pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
             of_file.any(|(_, lines)| lines.meets(mutant.start.line, mutant.end.line))
         })
     };
-    let prover = ProductProver { time: Duration::from_secs_f64(args.proof_time) };
-    let results = task.run(&keeps, &prover, &cancel, &Terminal::new())?;
+    let time = Duration::from_secs_f64(args.proof_time);
+    let prover = ProductProver { time, flags: args.flags.clone() };
+    let observer = Terminal::new();
+    check_generation(args)?;
+    let mut results = task.run(&keeps, &prover, &cancel, &observer)?;
+    let killers = args.generate.as_deref().map(|folder| {
+        let project = project(args, &task, &observer)?;
+        let request = KillerRequest {
+            folder: folder.to_owned(),
+            time: time_limit(args.time),
+            operators: task.operators.clone(),
+            jobs: args.jobs,
+        };
+        Ok::<_, Failure>(request.run(&project, &mut results, &cancel, &observer)?)
+    });
+    let killers = killers.transpose()?;
     let shown = Shown { root: &root };
     shown.write(args, &results)?;
     output::text(&shown.text(&results, args.show))?;
+    if let (Some(killers), Some(folder)) = (killers, &args.generate) {
+        output::text(&generated(&killers, folder, &results))?;
+    }
     let score = results.score();
     if cancel.is_cancelled() {
         return Ok(ExitCode::Interrupted);
@@ -55,6 +76,52 @@ pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
     }
     let is_below = args.fail_under.zip(score.percent()).is_some_and(|(least, own)| own < least);
     Ok(if is_below { ExitCode::Below } else { ExitCode::Done })
+}
+
+/// Refuses a generation of tests that cannot be made.
+fn check_generation(args: &MutateArgs) -> Result<(), Failure> {
+    let Some(folder) = &args.generate else { return Ok(()) };
+    if args.files.len() != 1 {
+        return Err(Failure::usage("mutate", "--generate makes tests for one file at a time"));
+    }
+    if args.tests.as_ref() == Some(folder) {
+        let what = "--generate makes a suite of its own, and would overwrite that of --tests";
+        return Err(Failure::usage("mutate", what).note(
+            "name another folder, or use `lydian gen --criteria sm`, which extends a suite",
+        ));
+    }
+    Ok(())
+}
+
+/// The mutated file as a project, whose functions with mutants are tested.
+fn project(
+    args: &MutateArgs,
+    task: &MutationTask,
+    observer: &Terminal,
+) -> Result<Project, Failure> {
+    let file = task.files[0].clone();
+    let configuration = Configuration::read(None, &file)?;
+    let (functions, flags) = (args.functions.clone(), args.flags.clone());
+    let request = ProjectRequest { functions, flags, configuration, ..ProjectRequest::new(file) };
+    Ok(Project::load(&request, observer)?)
+}
+
+/// The tests that were made, and what is left.
+fn generated(killers: &Killers, folder: &Path, results: &MutationResults) -> String {
+    let killed = results.all().filter(|result| result.generated.is_some()).count();
+    let alive = results.all().filter(|result| result.outcome.is_alive()).count();
+    let (tests, folder) = (killers.tests.len(), folder.display());
+    let mut text =
+        format!("{tests} tests in {folder} kill {killed} of the {alive} mutants that are alive.\n");
+    for test in &killers.tests {
+        for line in &test.kept_for {
+            let _ = writeln!(text, "  {}: {line}", test.name);
+        }
+    }
+    for (reason, count) in &killers.unknown {
+        let _ = writeln!(text, "{count} are left: {reason}");
+    }
+    text
 }
 
 fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {

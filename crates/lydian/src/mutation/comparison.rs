@@ -11,7 +11,7 @@ use std::time::Duration;
 use lydian_base::{Budget, CancelToken};
 use lydian_frontend::{ParseRequest, parse_unit};
 use lydian_ir::test::Test;
-use lydian_ir::{FuncId, Global, GlobalId, Program};
+use lydian_ir::{FuncId, Global, GlobalId, Overflow, Program};
 use lydian_mutate::{CHOICE, Choice, Mutant, Operator, choices, enumerate};
 use lydian_objective::{AcceptedAssumptions, Assumption};
 use lydian_report::SuiteTest;
@@ -63,14 +63,25 @@ impl ComparedProgram {
     /// # Errors
     /// A text that cannot be read or is not supported.
     pub(crate) fn load(project: &Project, operators: &[Operator]) -> Result<Self, Error> {
+        let own = canonical(&project.build.file);
+        Self::load_of(project, operators, &|name| canonical(Path::new(name)) == own)
+    }
+
+    /// The same with mutants of the functions that stand in some files.
+    ///
+    /// # Errors
+    /// A text that cannot be read or is not supported.
+    pub(crate) fn load_of(
+        project: &Project,
+        operators: &[Operator],
+        is_own: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, Error> {
         let file = &project.build.file;
         let parse = ParseRequest::new(file, project.build.flags.clone());
         let unit = parse_unit(&parse).map_err(rejected)?;
-        let own = canonical(file);
-        let is_own = |name: &str| canonical(Path::new(name)) == own;
         let read =
             |name: &str| Some(String::from_utf8_lossy(&std::fs::read(name).ok()?).into_owned());
-        let found = enumerate(&unit, Choice { file: &is_own, operators, read: &read });
+        let found = enumerate(&unit, Choice { file: is_own, operators, read: &read });
         let unwritten = |error: std::io::Error| {
             Error::environment("mutants", format!("a program cannot be written: {error}"))
         };
@@ -116,6 +127,7 @@ impl ComparedProgram {
             crash_tests: false,
             traces: false,
             learns: false,
+            overflow: self.overflow(),
             ..config.clone()
         };
         // A token of its own, as this exploration ends when it has found enough.
@@ -148,6 +160,15 @@ impl ComparedProgram {
         Comparison {
             tests: tests.iter().filter_map(|test| self.test_of(of, test)).collect(),
             verdict,
+        }
+    }
+
+    /// The meaning of signed overflow in the original: inputs on which it overflows have no defined
+    /// behaviour, unless flags say so.
+    fn overflow(&self) -> Overflow {
+        match self.project.build.flags.wraps_on_overflow() {
+            true => Overflow::Wrap,
+            false => Overflow::Trap,
         }
     }
 

@@ -34,6 +34,7 @@ pub fn render(results: &MutationResults, diff: &dyn Fn(&Mutant) -> String) -> St
                 "infected_by": result.infected_by,
                 "killed_by": result.killed_by,
                 "subsumed": result.subsumed,
+                "generated": result.generated,
                 "diff": alive.then(|| diff(mutant)),
             })
         })

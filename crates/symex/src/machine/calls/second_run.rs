@@ -20,7 +20,7 @@ use std::sync::Arc;
 use lydian_base::EntityId;
 use lydian_inputs::ExternalPlan;
 use lydian_ir::libc::{LibFn, model_named};
-use lydian_ir::{CType, FuncId};
+use lydian_ir::{CType, FuncId, Overflow, TrapKind};
 use lydian_smt::Term;
 
 use crate::config::SecondRun;
@@ -66,6 +66,15 @@ fn object_of(second: SecondRun, context: &Context<'_>, memory: &Memory) -> Optio
 }
 
 impl<N: Notes> State<N> {
+    /// The meaning of signed overflow, where it has `usual` for first runs. In a second run it wraps: a
+    /// compiler may do otherwise, but rarely does, and overflow alone tells no mutant from its original.
+    pub(crate) fn overflow(&self, usual: Overflow) -> Overflow {
+        match self.course.first_run {
+            Some(_) => Overflow::Wrap,
+            None => usual,
+        }
+    }
+
     /// Whether two states belong to the same run of the same calls.
     pub(crate) fn is_run_like(&self, other: &Self) -> bool {
         let same_first = match (&self.course.first_run, &other.course.first_run) {
@@ -268,9 +277,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let is_second = state.course.first_run.is_some();
         match ending {
             Ending::Returned | Ending::Assumption => {}
-            Ending::Exited | Ending::Endless | Ending::Trapped(lydian_ir::TrapKind::Abort)
-                if !is_second =>
-            {
+            Ending::Exited | Ending::Endless | Ending::Trapped(TrapKind::Abort) if !is_second => {
                 let what = "a comparison of runs that do not return".to_owned();
                 self.cut(Cut::Unsupported(what));
             }
