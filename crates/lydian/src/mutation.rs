@@ -11,6 +11,7 @@ pub(crate) mod comparison;
 mod equivalence;
 mod generation;
 pub(crate) mod killing;
+mod patterns;
 mod products;
 mod records;
 mod schedule;
@@ -33,7 +34,9 @@ use build::SuiteProgram;
 use commands::TestCommand;
 pub use equivalence::EquivalenceProver;
 pub use generation::{KillerRequest, Killers};
-pub use lydian_mutate::{Mutant, Operator, mutant, report, results};
+pub use lydian_mutate::{Mutant, Operator, Pattern, mutant, report, results};
+pub use patterns::patterns;
+pub(crate) use patterns::patterns_near;
 pub use products::ProductProver;
 use records::Records;
 use schedule::Schedule;
@@ -47,6 +50,8 @@ pub struct MutationTask {
     pub tests: MutationTests,
     /// The operators.
     pub operators: Vec<Operator>,
+    /// The user's own operators, for suites. A project's build reads them from the settings itself.
+    pub patterns: Vec<Pattern>,
     /// The functions with mutants; none for all.
     pub functions: Vec<String>,
     /// How many tests run at once.
@@ -179,8 +184,11 @@ impl MutationTask {
     fn target(&self, cancel: &CancelToken, observer: &dyn Observer) -> Result<Target, Error> {
         match &self.tests {
             MutationTests::Suite { folder, flags } => {
-                let request =
-                    MutantRequest { files: self.files.clone(), operators: self.operators.clone() };
+                let request = MutantRequest {
+                    files: self.files.clone(),
+                    operators: self.operators.clone(),
+                    patterns: Some(self.patterns.clone()),
+                };
                 let built = SuiteProgram::build(folder, flags, request, observer)?;
                 let store = Store::at(built.place.path().join("store"));
                 let tests = built.tests()?;
@@ -255,6 +263,10 @@ impl MutationTask {
 
 /// The outcome of a mutant whose function the compiler refuses.
 fn left_out(unit: &UnitMutants, mutant: &Mutant) -> Option<Outcome> {
+    if unit.refused.contains(&mutant.number) {
+        let reason = "the compiler refuses its function with mutants by patterns".to_owned();
+        return Some(Outcome::Invalid { reason });
+    }
     let (_, reason) = unit.left_out.iter().find(|(name, _)| *name == mutant.function)?;
     Some(Outcome::Invalid { reason: reason.clone() })
 }

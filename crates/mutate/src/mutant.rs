@@ -113,6 +113,9 @@ pub struct UnitMutants {
     pub functions: Vec<FunctionNotes>,
     /// The functions without mutants, each with the reason.
     pub left_out: Vec<(String, String)>,
+    /// The numbers of mutants by patterns that make no program.
+    #[serde(default)]
+    pub refused: Vec<u32>,
 }
 
 /// The text of a function with mutants.

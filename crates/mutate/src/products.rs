@@ -31,7 +31,8 @@ static long long lydian_llabs(long long n) { return n < 0 ? -n : n; }
 /// variable may read a global.
 pub fn is_provable(unit: &UnitMutants, mutant: &Mutant) -> bool {
     let divides = ["-> /", "-> %"].iter().any(|end| mutant.name.ends_with(end));
-    let others = matches!(mutant.operator, Operator::Vrr | Operator::Lhs | Operator::Sor);
+    let others =
+        matches!(mutant.operator, Operator::Vrr | Operator::Lhs | Operator::Sor | Operator::Own);
     !divides && !others && function_of(unit, mutant).is_some()
 }
 

@@ -11,7 +11,7 @@ use lydian::mutation::report::{difference, elements, json, page};
 use lydian::mutation::results::{MutantResult, MutationResults, Outcome, Score};
 use lydian::mutation::{
     KillerRequest, Killers, Mutant, MutationTask, MutationTests, Operator, ProductProver,
-    TimeLimits,
+    TimeLimits, patterns,
 };
 use lydian::{Configuration, Project, ProjectRequest, Store, files};
 use lydian_report::filters::paths;
@@ -144,12 +144,15 @@ fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
     };
     let limits = TimeLimits { factor: args.time_factor, ..TimeLimits::default() };
     let functions = args.functions.clone();
+    let nearest = files.first().cloned().unwrap_or_else(|| root.join("lydian"));
+    let patterns = patterns(&Configuration::read(None, &nearest)?)?;
     let jobs = args.jobs.unwrap_or(jobs);
     let all_tests = args.all_tests;
     Ok(MutationTask {
         files,
         tests,
         operators,
+        patterns,
         functions,
         jobs,
         all_tests,

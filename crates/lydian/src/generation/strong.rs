@@ -13,6 +13,7 @@ use super::Run;
 use crate::error::Error;
 use crate::measurement::test_runner::TestRunner;
 use crate::mutation::killing::{KillRequest, Killing, StrongObjective, StrongVerdict};
+use crate::mutation::patterns;
 use crate::suite::Suite;
 
 impl Run<'_> {
@@ -34,6 +35,7 @@ impl Run<'_> {
             project: self.project,
             build,
             operators: &Operator::ALL,
+            patterns: &patterns(&self.project.request.configuration)?,
             functions,
             time: self.options.time,
             exploration: &self.exploration(),

@@ -12,7 +12,8 @@ use lydian_base::{Budget, CancelToken};
 use lydian_frontend::{ParseRequest, parse_unit};
 use lydian_ir::test::Test;
 use lydian_ir::{FuncId, Global, GlobalId, Overflow, Program};
-use lydian_mutate::{CHOICE, Choice, Mutant, Operator, choices, enumerate};
+use lydian_mutate::mutant::FunctionNotes;
+use lydian_mutate::{CHOICE, Choice, Mutant, Operator, Pattern, choices, enumerate};
 use lydian_objective::{AcceptedAssumptions, Assumption};
 use lydian_report::SuiteTest;
 use lydian_report::suite::json;
@@ -25,6 +26,7 @@ use crate::project::Project;
 use crate::project::flags::rejected;
 use crate::project::paths::canonical;
 use crate::project::request::ProjectRequest;
+use crate::wrapper::mutants::is_program;
 
 /// The most tests that are asked for one mutant.
 const MOST_TESTS: usize = 4;
@@ -62,9 +64,13 @@ impl ComparedProgram {
     ///
     /// # Errors
     /// A text that cannot be read or is not supported.
-    pub(crate) fn load(project: &Project, operators: &[Operator]) -> Result<Self, Error> {
+    pub(crate) fn load(
+        project: &Project,
+        operators: &[Operator],
+        patterns: &[Pattern],
+    ) -> Result<Self, Error> {
         let own = canonical(&project.build.file);
-        Self::load_of(project, operators, &|name| canonical(Path::new(name)) == own)
+        Self::load_of(project, (operators, patterns), &|name| canonical(Path::new(name)) == own)
     }
 
     /// The same with mutants of the functions that stand in some files.
@@ -73,7 +79,7 @@ impl ComparedProgram {
     /// A text that cannot be read or is not supported.
     pub(crate) fn load_of(
         project: &Project,
-        operators: &[Operator],
+        (operators, patterns): (&[Operator], &[Pattern]),
         is_own: &dyn Fn(&str) -> bool,
     ) -> Result<Self, Error> {
         let file = &project.build.file;
@@ -81,13 +87,25 @@ impl ComparedProgram {
         let unit = parse_unit(&parse).map_err(rejected)?;
         let read =
             |name: &str| Some(String::from_utf8_lossy(&std::fs::read(name).ok()?).into_owned());
-        let found = enumerate(&unit, Choice { file: is_own, operators, read: &read });
+        let mut found = enumerate(&unit, Choice { file: is_own, operators, patterns, read: &read });
         let unwritten = |error: std::io::Error| {
             Error::environment("mutants", format!("a program cannot be written: {error}"))
         };
         let place = tempfile::tempdir().map_err(unwritten)?;
         let text = place.path().join("choices.c");
-        std::fs::write(&text, choices(&unit.source, &found)).map_err(unwritten)?;
+        let flags = project.build.flags.clone();
+        loop {
+            std::fs::write(&text, choices(&unit.source, &found)).map_err(unwritten)?;
+            // What the compiler refuses is left out, as it is where mutants are run.
+            let Err(error) = parse_unit(&ParseRequest::new(&text, flags.clone())) else { break };
+            let error = rejected(error);
+            let is_refused = |function: &FunctionNotes| error.is_in(&unit.source, function.span);
+            let is_program = |mutant: &Mutant| is_program(&unit, mutant);
+            let reason = "the compiler refuses its text with mutants";
+            if !found.leave_out(reason, &is_refused, &is_program) {
+                return Err(error);
+            }
+        }
         let functions = project.functions.iter().map(|id| project.name(*id).to_owned());
         let request = ProjectRequest {
             file: text,

@@ -12,6 +12,7 @@ use lydian_report::SuiteTest;
 use lydian_symex::Config;
 
 use super::killing::{KillRequest, Killing, StrongObjective, StrongVerdict};
+use super::patterns::patterns;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::files;
@@ -79,6 +80,7 @@ impl KillerRequest {
             project,
             build,
             operators: &self.operators,
+            patterns: &patterns(&project.request.configuration)?,
             functions,
             time: self.time,
             exploration: &Config { nice_values: true, ..Config::default() },

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use lydian_base::CancelToken;
 use lydian_ir::test::Test;
 use lydian_mutate::results::{EquivalenceProof, MutantResult, MutationResults, Outcome};
-use lydian_mutate::{Mutant, Operator};
+use lydian_mutate::{Mutant, Operator, Pattern};
 use lydian_native::Build;
 use lydian_objective::Assumption;
 use lydian_report::SuiteTest;
@@ -48,6 +48,7 @@ pub(crate) struct KillRequest<'a> {
     /// The compiled program's undefined names.
     pub(crate) build: &'a Build,
     pub(crate) operators: &'a [Operator],
+    pub(crate) patterns: &'a [Pattern],
     /// The functions whose mutants are to be killed.
     pub(crate) functions: Vec<String>,
     /// The time for each function.
@@ -100,6 +101,8 @@ struct Candidates {
     tests: Vec<Test>,
 }
 
+const NOT_ALWAYS: &str =
+    "a test fails on it at times: it reads memory that has no value, or its behaviour is undefined";
 const NO_TIME: &str = "time limit: the mutant was not explored";
 const UNCONFIRMED: &str =
     "inputs on which it should differ were found, but no test with them fails on it";
@@ -113,7 +116,11 @@ impl Killing<'_, '_, '_> {
         &mut self,
         asks: &dyn Fn(&Mutant) -> bool,
     ) -> Result<Vec<StrongObjective>, Error> {
-        let compared = ComparedProgram::load(self.request.project, self.request.operators)?;
+        let compared = ComparedProgram::load(
+            self.request.project,
+            self.request.operators,
+            self.request.patterns,
+        )?;
         let is_meant =
             |mutant: &&Mutant| self.request.functions.contains(&mutant.function) && asks(mutant);
         let mutants: Vec<Mutant> = compared.mutants.iter().filter(is_meant).cloned().collect();
@@ -128,7 +135,8 @@ impl Killing<'_, '_, '_> {
         };
         if !self.suite.tests.is_empty() {
             let known = Suite { apart: true, ..self.suite.clone() };
-            let mut results = self.results(&known, &progress, false)?;
+            let mut results =
+                self.results(&known, &|mutant| progress.is_open(&mutant.key), false)?;
             self.compare_code(&mut results, &mut progress);
             progress.learn(&results);
         }
@@ -142,7 +150,26 @@ impl Killing<'_, '_, '_> {
             self.take(&round, found, &mut progress)?;
             size *= 2;
         }
+        self.confirm(&mut progress)?;
         Ok(progress.into_objectives())
+    }
+
+    /// Runs the suite as it is written on the mutants that tests of it kill.
+    fn confirm(&self, progress: &mut Progress) -> Result<(), Error> {
+        let is_killed = |verdict: &StrongVerdict| matches!(verdict, StrongVerdict::Killed(_));
+        let killed = progress.verdicts.iter().filter(|(_, verdict)| is_killed(verdict));
+        let mut left: BTreeSet<String> = killed.map(|(key, _)| key.clone()).collect();
+        if left.is_empty() || self.request.cancel.is_cancelled() {
+            return Ok(());
+        }
+        let results = self.results(self.suite, &|mutant| left.contains(&mutant.key), false)?;
+        let confirmed = results.all().filter(|result| !result.outcome.is_alive());
+        let confirmed: Vec<String> = confirmed.map(|result| result.mutant.key.clone()).collect();
+        confirmed.iter().for_each(|key| _ = left.remove(key));
+        for key in left {
+            progress.verdicts.insert(key, StrongVerdict::Unknown(NOT_ALWAYS.to_owned()));
+        }
+        Ok(())
     }
 
     /// Compares the code of the mutants that are alive with the original's, once.
@@ -251,7 +278,7 @@ impl Killing<'_, '_, '_> {
         let mut trial = Suite { tests: Vec::new(), names: self.suite.names.clone(), apart: true };
         trial.add(&self.request.project.program, candidates);
         trial.tests.iter_mut().for_each(|test| test.thorough = true);
-        let mut results = self.results(&trial, progress, true)?;
+        let mut results = self.results(&trial, &|mutant| progress.is_open(&mutant.key), true)?;
         self.compare_code(&mut results, progress);
         progress.learn(&results);
         for (name, killed) in chosen_killers(&trial, &results) {
@@ -271,11 +298,12 @@ impl Killing<'_, '_, '_> {
     fn results(
         &self,
         suite: &Suite,
-        progress: &Progress,
+        is_open: &dyn Fn(&Mutant) -> bool,
         all_tests: bool,
     ) -> Result<MutationResults, Error> {
-        let KillRequest { project, build, operators, functions, cancel, observer, .. } =
-            &self.request;
+        let KillRequest {
+            project, build, operators, patterns, functions, cancel, observer, ..
+        } = &self.request;
         let place = tempfile::tempdir().map_err(|error| {
             Error::environment("mutants", format!("no temporary folder: {error}"))
         })?;
@@ -289,6 +317,7 @@ impl Killing<'_, '_, '_> {
                 flags: project.build.flags.for_preprocessing().map(str::to_owned).collect(),
             },
             operators: operators.to_vec(),
+            patterns: patterns.to_vec(),
             functions: functions.clone(),
             jobs: std::num::NonZeroUsize::new(workers::jobs(self.request.jobs))
                 .unwrap_or(std::num::NonZeroUsize::MIN),
@@ -296,8 +325,7 @@ impl Killing<'_, '_, '_> {
             limits: TimeLimits::default(),
             leaves_out_failing: true,
         };
-        let is_open = |mutant: &Mutant| progress.is_open(&mutant.key);
-        task.kills(&is_open, cancel, *observer)
+        task.kills(is_open, cancel, *observer)
     }
 }
 

@@ -15,6 +15,7 @@ use lydian_symex::Config;
 
 use super::comparison::{ComparedProgram, ComparisonVerdict};
 use super::equivalence::EquivalenceProver;
+use super::patterns::patterns_near;
 use crate::error::Error;
 use crate::events::Event;
 use crate::generation::workers;
@@ -104,7 +105,10 @@ impl ProductProver {
         let request = ProjectRequest { functions, flags, ..ProjectRequest::new(file) };
         let project = Project::load(&request, &silent)?;
         let is_own = |name: &str| files.contains(&canonical(&unit.directory.join(name)));
-        let compared = ComparedProgram::load_of(&project, &Operator::ALL, &is_own)?;
+        let compared = {
+            let patterns = patterns_near(&canonical(&unit.directory.join(&mutants[0].file)))?;
+            ComparedProgram::load_of(&project, (&Operator::ALL, &patterns), &is_own)?
+        };
         let config = Config::default();
         let workers = vec![(); workers::count(None, mutants.len())];
         let results = workers::work_on(mutants, workers, &CancelToken::new(), |mutant, ()| {

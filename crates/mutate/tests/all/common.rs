@@ -33,7 +33,7 @@ impl Program {
         let request = ParseRequest::new(&file, CompileFlags::default());
         let unit = parse_unit(&request).unwrap();
         let read = |file: &str| std::fs::read_to_string(file).ok();
-        let choice = Choice { file: &|_| true, operators, read: &read };
+        let choice = Choice { file: &|_| true, operators, patterns: &[], read: &read };
         let found = enumerate(&unit, choice);
         let id = UnitId::of(unit.source.text(), &found.mutants);
         Self { place, unit, found, id }
