@@ -303,7 +303,7 @@ impl<'a> Run<'a> {
             scope.spawn(|| drop(ledger));
             self.put_together(&tasks, results.done, further, build)
         })?;
-        generation.end = end;
+        generation.end = generation.end.max(end);
         if self.cancel.is_cancelled() {
             generation.end = GenerationEnd::Interrupted;
         }
@@ -445,9 +445,13 @@ impl<'a> Run<'a> {
                 });
             }
         }
-        self.kill_mutants(&mut suite, &mut summary, &mut further, build)?;
+        let is_wrong = self.kill_mutants(&mut suite, &mut summary, &mut further, build)?;
         let written = self.write(&suite, &summary, build)?;
-        let (suite, end) = (suite.tests, GenerationEnd::Done);
+        let suite = suite.tests;
+        let end = match is_wrong {
+            true => GenerationEnd::Contradiction,
+            false => GenerationEnd::Done,
+        };
         Ok(Generation { summary, suite, failing, shares, end, written })
     }
 

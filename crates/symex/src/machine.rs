@@ -127,6 +127,8 @@ pub(crate) struct Machine<'p, 'e, N> {
     havocs: u64,
     /// The places where undetermined values were read.
     reads: UndeterminedReads,
+    /// Whether two runs of a path differ on some input, where runs are compared.
+    pub(crate) runs_differ: bool,
 }
 
 /// A new machine, with the data for its first state.
@@ -190,6 +192,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             begun: false,
             havocs: 0,
             reads: UndeterminedReads::default(),
+            runs_differ: false,
             context,
             pool,
             plan,

@@ -3,7 +3,8 @@
 
 use std::time::Instant;
 
-use lydian_mutate::Operator;
+use lydian_base::Diagnostic;
+use lydian_mutate::{Mutant, Operator};
 use lydian_native::Build;
 use lydian_objective::Criterion;
 use lydian_objective::evidence::AssumedObjective;
@@ -11,22 +12,24 @@ use lydian_report::{CriterionSummary, FunctionSummary, ObjectiveSummary, Summary
 
 use super::Run;
 use crate::error::Error;
+use crate::events::tell;
 use crate::measurement::test_runner::TestRunner;
 use crate::mutation::killing::{KillRequest, Killing, StrongObjective, StrongVerdict};
 use crate::mutation::patterns;
 use crate::suite::Suite;
 
 impl Run<'_> {
-    /// Adds tests that kill mutants, and the verdicts on these, if the criterion is asked for.
+    /// Adds tests that kill mutants, and the verdicts on these, if the criterion is asked for. Returns whether
+    /// verdicts contradict each other.
     pub(super) fn kill_mutants(
         &self,
         suite: &mut Suite,
         summary: &mut Summary,
         runner: &mut TestRunner<'_>,
         build: &Build,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if !self.objectives.request.criteria.contains(&Criterion::Sm) {
-            return Ok(());
+            return Ok(false);
         }
         let begun = Instant::now();
         let functions: Vec<String> =
@@ -55,7 +58,17 @@ impl Run<'_> {
             function.seconds += share;
             add(function, &own);
         }
-        Ok(())
+        let is_wrong =
+            |it: &&StrongObjective| matches!(it.verdict, StrongVerdict::Contradictory(_));
+        for StrongObjective { mutant, .. } in found.iter().filter(is_wrong) {
+            let Mutant { function, name, file, start, .. } = mutant;
+            let what = format!(
+                "{file}:{}: {function}: {name} is said to be equivalent, and a test kills it",
+                start.line
+            );
+            tell(self.observer, &[Diagnostic::error("contradiction", what)]);
+        }
+        Ok(found.iter().any(|it| is_wrong(&it)))
     }
 }
 
@@ -88,6 +101,10 @@ fn summary_of(StrongObjective { mutant, verdict }: &StrongObjective) -> Objectiv
         StrongVerdict::Unknown(reason) => {
             (VerdictKind::Unknown, reason.clone(), Vec::new(), Vec::new())
         }
+        StrongVerdict::Contradictory(test) => {
+            let reason = "it is said to be equivalent, and a test kills it".to_owned();
+            (VerdictKind::Contradictory, reason, Vec::new(), vec![test.clone()])
+        }
     };
     ObjectiveSummary {
         criterion: Criterion::Sm,
@@ -106,7 +123,10 @@ fn summary_of(StrongObjective { mutant, verdict }: &StrongObjective) -> Objectiv
 /// The counts of the verdicts.
 fn row(objectives: &[ObjectiveSummary]) -> CriterionSummary {
     let count = |kind: VerdictKind| objectives.iter().filter(|it| it.verdict == kind).count();
-    let unknown = objectives.iter().filter(|it| it.verdict == VerdictKind::Unknown);
+    let is_open = |it: &&ObjectiveSummary| {
+        matches!(it.verdict, VerdictKind::Unknown | VerdictKind::Contradictory)
+    };
+    let unknown = objectives.iter().filter(is_open);
     let mut reasons: Vec<(String, usize)> = Vec::new();
     for ObjectiveSummary { reason, .. } in unknown {
         match reasons.iter_mut().find(|(known, _)| known == reason) {
@@ -133,7 +153,7 @@ fn row(objectives: &[ObjectiveSummary]) -> CriterionSummary {
         infeasible: count(VerdictKind::Infeasible),
         infeasible_as_assumed: count(VerdictKind::InfeasibleAsAssumed),
         duplicate: 0,
-        unknown: count(VerdictKind::Unknown),
+        unknown: objectives.iter().filter(is_open).count(),
         reasons,
         assumed: assumed.collect(),
         granted: Vec::new(),

@@ -28,8 +28,14 @@ use crate::project::paths::canonical;
 use crate::project::request::ProjectRequest;
 use crate::wrapper::mutants::is_program;
 
-/// The most tests that are asked for one mutant.
-const MOST_TESTS: usize = 4;
+/// The effort for one mutant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// The longest time.
+    pub(crate) time: Duration,
+    /// The tests after which the exploration ends.
+    pub(crate) tests: usize,
+}
 
 /// A program that behaves as any of the mutants of a file.
 pub(crate) struct ComparedProgram {
@@ -129,7 +135,7 @@ impl ComparedProgram {
         mutant: &Mutant,
         of: &Program,
         config: &Config,
-        time: Duration,
+        effort: Effort,
         cancel: &CancelToken,
     ) -> Comparison {
         let program = &self.project.program;
@@ -150,7 +156,7 @@ impl ComparedProgram {
         };
         // A token of its own, as this exploration ends when it has found enough.
         let own = CancelToken::new();
-        let budget = Budget::start(Some(time), own.clone());
+        let budget = Budget::start(Some(effort.time), own.clone());
         let task = Task {
             program,
             func,
@@ -165,7 +171,7 @@ impl ComparedProgram {
             if let Finding::Test(found) = finding {
                 tests.push(found.test);
             }
-            if tests.len() >= MOST_TESTS || cancel.is_cancelled() {
+            if tests.len() >= effort.tests || cancel.is_cancelled() {
                 own.cancel();
             }
         };
@@ -194,6 +200,10 @@ impl ComparedProgram {
     fn verdict(&self, func: FuncId, summary: &Summary) -> ComparisonVerdict {
         if let Some(unmet) = summary.unmet.first() {
             return ComparisonVerdict::Unknown(unmet.to_string());
+        }
+        if summary.runs_differ {
+            let why = "it differs on inputs of which no test could be made";
+            return ComparisonVerdict::Unknown(why.to_owned());
         }
         if !summary.complete {
             let cut = summary.cuts.keys().next();

@@ -108,7 +108,7 @@ fn tell(found: &[StrongObjective], results: &mut MutationResults) -> BTreeMap<St
     let all = results.units.iter_mut().flat_map(|unit| &mut unit.mutants);
     for result in all.filter(|result| result.outcome.is_alive()) {
         let why = match verdicts.get(result.mutant.key.as_str()) {
-            Some(StrongVerdict::Killed(test)) => {
+            Some(StrongVerdict::Killed(test) | StrongVerdict::Contradictory(test)) => {
                 result.generated = Some(test.clone());
                 continue;
             }

@@ -23,7 +23,7 @@ use lydian_report::SuiteTest;
 use lydian_report::suite::names;
 use lydian_symex::Config;
 
-use super::comparison::{ComparedProgram, Comparison, ComparisonVerdict};
+use super::comparison::{ComparedProgram, Comparison, ComparisonVerdict, Effort};
 use super::{EquivalenceProver, MutationTask, MutationTests, TimeLimits, equivalence};
 use crate::error::Error;
 use crate::events::Observer;
@@ -37,6 +37,8 @@ use crate::suite::{KeptTest, Suite};
 const FIRST_ROUND: usize = 8;
 /// The share (one n-th) of a function's time that the exploration of one mutant may take.
 const SHARE: u32 = 8;
+/// The most tests that are asked for one mutant.
+const MOST_TESTS: usize = 4;
 /// The most mutants that are named for one line.
 const MOST_NAMED: usize = 3;
 /// The least time for the exploration of one mutant.
@@ -76,6 +78,8 @@ pub(crate) enum StrongVerdict {
     EquivalentAsAssumed(Vec<Assumption>),
     /// Neither is known, for this reason.
     Unknown(String),
+    /// It is said to be equivalent, and this test kills it: an internal error.
+    Contradictory(String),
 }
 
 /// The search for tests.
@@ -154,20 +158,26 @@ impl Killing<'_, '_, '_> {
         Ok(progress.into_objectives())
     }
 
-    /// Runs the suite as it is written on the mutants that tests of it kill.
+    /// Runs the suite as it is written on all mutants that are decided: on those that tests of it kill, and
+    /// on those that are said to be equivalent.
     fn confirm(&self, progress: &mut Progress) -> Result<(), Error> {
-        let is_killed = |verdict: &StrongVerdict| matches!(verdict, StrongVerdict::Killed(_));
-        let killed = progress.verdicts.iter().filter(|(_, verdict)| is_killed(verdict));
-        let mut left: BTreeSet<String> = killed.map(|(key, _)| key.clone()).collect();
-        if left.is_empty() || self.request.cancel.is_cancelled() {
+        if self.suite.tests.is_empty() || self.request.cancel.is_cancelled() {
             return Ok(());
         }
-        let results = self.results(self.suite, &|mutant| left.contains(&mutant.key), false)?;
-        let confirmed = results.all().filter(|result| !result.outcome.is_alive());
-        let confirmed: Vec<String> = confirmed.map(|result| result.mutant.key.clone()).collect();
-        confirmed.iter().for_each(|key| _ = left.remove(key));
-        for key in left {
-            progress.verdicts.insert(key, StrongVerdict::Unknown(NOT_ALWAYS.to_owned()));
+        let is_decided = |mutant: &Mutant| {
+            let verdict = progress.verdicts.get(&mutant.key);
+            verdict.is_some_and(|verdict| !matches!(verdict, StrongVerdict::Unknown(_)))
+        };
+        let results = self.results(self.suite, &is_decided, false)?;
+        for result in results.all() {
+            let Some(verdict) = progress.verdicts.get_mut(&result.mutant.key) else { continue };
+            let now = match (&*verdict, &result.outcome) {
+                (StrongVerdict::Killed(_), Outcome::Killed { .. }) => continue,
+                (StrongVerdict::Killed(_), _) => StrongVerdict::Unknown(NOT_ALWAYS.to_owned()),
+                (_, Outcome::Killed { test, .. }) => StrongVerdict::Contradictory(test.clone()),
+                _ => continue,
+            };
+            *verdict = now;
         }
         Ok(())
     }
@@ -196,7 +206,8 @@ impl Killing<'_, '_, '_> {
             if cancel.is_cancelled() || left.is_zero() {
                 return Ok(None);
             }
-            Ok(Some(compared.compare(mutant, &project.program, exploration, time, cancel)))
+            let effort = Effort { time, tests: MOST_TESTS };
+            Ok(Some(compared.compare(mutant, &project.program, exploration, effort, cancel)))
         })?;
         if let Some(failure) = results.failure {
             return Err(failure);

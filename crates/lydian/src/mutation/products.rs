@@ -13,7 +13,7 @@ use lydian_mutate::mutant::{Mutant, UnitMutants};
 use lydian_mutate::{Operator, products};
 use lydian_symex::Config;
 
-use super::comparison::{ComparedProgram, ComparisonVerdict};
+use super::comparison::{ComparedProgram, ComparisonVerdict, Effort};
 use super::equivalence::EquivalenceProver;
 use super::patterns::patterns_near;
 use crate::error::Error;
@@ -51,8 +51,10 @@ impl EquivalenceProver for ProductProver {
         let (computing, others): (Vec<&Mutant>, Vec<&Mutant>) =
             mutants.iter().partition(|it| products::is_provable(unit, it));
         let mut found = BTreeSet::new();
+        let mut parts = computing.len().div_ceil(MOST) as u32 + u32::from(!others.is_empty());
         for part in computing.chunks(MOST) {
-            let left = end.saturating_duration_since(Instant::now());
+            let left = end.saturating_duration_since(Instant::now()) / parts.max(1);
+            parts -= 1;
             if left.is_zero() || cancel.is_cancelled() {
                 return found;
             }
@@ -117,8 +119,8 @@ impl ProductProver {
             let Some(own) = own.filter(|_| !left.is_zero() && !cancel.is_cancelled()) else {
                 return Ok(false);
             };
-            let time = (self.time / SHARE).min(left);
-            let found = compared.compare(own, &project.program, &config, time, cancel);
+            let effort = Effort { time: (self.time / SHARE).min(left), tests: 1 };
+            let found = compared.compare(own, &project.program, &config, effort, cancel);
             Ok(matches!(found.verdict, ComparisonVerdict::Same(assumed) if assumed.is_empty()))
         })?;
         let equal = results.done.into_iter().filter(|(_, is_same)| *is_same);

@@ -573,6 +573,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             left_hypers,
             cuts: self.machine.omissions.counts().clone(),
             complete,
+            runs_differ: self.machine.runs_differ,
             learned,
             unmet,
             preconditions,

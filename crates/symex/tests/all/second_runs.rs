@@ -29,6 +29,7 @@ fn is_same(found: &Explored) -> bool {
     let summary = &found.summary;
     found.tests.is_empty()
         && summary.complete
+        && !summary.runs_differ
         && summary.assumptions.is_empty()
         && summary.bounds.is_empty()
 }
@@ -88,6 +89,14 @@ fn loops_over_arrays_are_followed_in_both_runs() {
     assert!(found.tests.iter().all(|test| (1..=3).contains(&number(&test.test, 1))));
     let same = text.replace("other ? 1 : 0", "other ? 1 - 1 : 0");
     assert!(is_same(&compared(&same)));
+    let same = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            for (unsigned i = 0; (other ? i != n : i < n) && i < 4; i++) if (p[i] > 0) s += p[i];
+            return s;
+        }";
+    let found = compared(same);
+    assert!(is_same(&found), "{:?} {:?}", found.tests, found.summary);
 }
 
 #[test]
@@ -122,6 +131,41 @@ fn calls_of_undefined_functions_are_compared_and_keep_the_rest_open() {
     assert!(!found.tests.is_empty());
     let found = compared("int get(void); int f(void) { int a = get(); return other ? a * 1 : a; }");
     assert!(found.tests.is_empty() && !found.summary.complete);
+}
+
+/// C allows the first run to rely on what its pointers lead to, and the second to rely on no more.
+#[test]
+fn what_the_second_run_alone_does_with_memory_of_inputs_keeps_all_open() {
+    let far = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            for (unsigned i = 0; i < n && i < 3; i++) s += p[other ? -i : i];
+            return s;
+        }";
+    let further = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            if (n == 0 || n > 3) return 0;
+            for (unsigned i = 0; other ? i <= n : i < n; i++) if (p[i] > 0 && i < n) s++;
+            return s;
+        }";
+    let followed = "int f(const int *p, int n) { int a = n; if (other) a = *p; return a * 0 + n; }";
+    let unused = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            for (unsigned i = 0; i < n && i < 3; i++) if (other ? p[-i] > 0 : p[i] > 0) s = 0;
+            return s;
+        }";
+    let known = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            for (unsigned i = 0; i < n && i < 4; i++) if ((other ? p[-i] : p[i]) > 0) s += p[i];
+            return s;
+        }";
+    for text in [far, further, followed, unused, known] {
+        let found = compared(text);
+        assert!(!is_same(&found), "{text}: {:?}", found.summary);
+    }
 }
 
 #[test]

@@ -14,6 +14,12 @@
 //! Where both return, the condition that results or memory differ is asked for. Memory is compared as a
 //! whole, reachable or not. Where calls of undefined functions or volatile memory take part, a complete
 //! exploration says nothing, since what others do between the calls is not compared.
+//!
+//! A path leaves out inputs on which what it does with an address is undefined: a pointer that it follows
+//! is valid, a moved pointer stays in its object. For the first run that is C's word. For the second it is
+//! not: there the mutant alone does it. So an exploration is not complete where a second run restricts its
+//! inputs, or looks at bytes of an input object that the first does not look at
+//! ([`Machine::note_restriction`]).
 
 use std::sync::Arc;
 
@@ -34,6 +40,9 @@ use crate::machine::memory::{
 use crate::machine::program::context::Context;
 use crate::machine::questions::Feasible;
 use crate::machine::state::{Notes, Passing, ReturnTo, State};
+
+/// What is left out where a second run restricts the inputs.
+pub(crate) const RESTRICTED: &str = "what the second run alone does with addresses of inputs";
 
 /// A call of an undefined function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +97,20 @@ impl<N: Notes> State<N> {
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
+    /// Notes that a path goes on with a part of its inputs, which in a second run leaves some of them
+    /// without a comparison.
+    pub(crate) fn note_restriction(&mut self, state: &State<N>) {
+        if state.course.first_run.is_some() {
+            self.cut(Cut::Unsupported(RESTRICTED.to_owned()));
+        }
+    }
+
+    /// Notes that a second run ends in another way than the first on some input, whether or not there is a
+    /// test of it.
+    pub(crate) const fn note_difference(&mut self, state: &State<N>) {
+        self.runs_differ |= state.course.first_run.is_some();
+    }
+
     /// Records a call of an undefined function, where runs are compared.
     pub(crate) fn record_call(&self, state: &mut State<N>, func: FuncId, args: &[Term]) {
         if self.context.config.second_run.is_some() {
@@ -183,6 +206,10 @@ impl<N: Notes> Machine<'_, '_, N> {
         if state.depends.are_some() {
             return; // nothing counts on this path
         }
+        let further = state.memory.further_accesses(&mut self.pool, &first.memory);
+        if !matches!(self.ask(state, Some(further)), Feasible::No) {
+            self.note_restriction(state);
+        }
         let differs = match calls_differ {
             true => Some(self.pool.tt()),
             false => self.difference_of_runs(&first, state),
@@ -195,6 +222,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             Feasible::No => {}
             Feasible::Unknown(cut) => self.cut(cut),
             Feasible::Yes(model) => {
+                self.note_difference(state);
                 let mut apart = state.fork();
                 apart.model = model;
                 apart.pending = false;
@@ -276,16 +304,19 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let is_second = state.course.first_run.is_some();
         match ending {
-            Ending::Returned | Ending::Assumption => {}
             Ending::Exited | Ending::Endless | Ending::Trapped(TrapKind::Abort) if !is_second => {
                 let what = "a comparison of runs that do not return".to_owned();
                 self.cut(Cut::Unsupported(what));
             }
-            Ending::Exited | Ending::Endless => state.claims.keep = !state.depends.are_some(),
-            Ending::Cut(
+            Ending::Exited
+            | Ending::Endless
+            | Ending::Cut(
                 Cut::LoopBound(_) | Cut::Recursion(_) | Cut::CallDepth(_) | Cut::PathSteps(_),
-            ) => state.claims.keep |= is_second && !state.depends.are_some(),
-            Ending::Trapped(_) | Ending::Cut(_) => {}
+            ) if is_second => {
+                self.note_difference(state);
+                state.claims.keep |= !state.depends.are_some();
+            }
+            _ => {}
         }
     }
 }

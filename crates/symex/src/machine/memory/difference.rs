@@ -14,7 +14,8 @@ use rustc_hash::FxHashSet;
 
 use crate::machine::memory::either::{differing, untouched};
 use crate::machine::memory::{
-    Background, Contents, Memory, Object, ObjectId, ObjectKind, REGIONS, Region,
+    AccessPlace, AccessRanges, Background, Contents, Memory, Object, ObjectId, ObjectKind, REGIONS,
+    Region,
 };
 
 impl Memory {
@@ -39,6 +40,23 @@ impl Memory {
         Some(again)
     }
 
+    /// The condition on which bytes of lazy objects were accessed that a first run with the memory `first`
+    /// did not access.
+    pub(crate) fn further_accesses(&self, pool: &mut TermPool, first: &Self) -> Term {
+        let known = &first.tables[Region::Lazy as usize];
+        let mut all = pool.ff();
+        for object in &*self.tables[Region::Lazy as usize].objects {
+            let before = known.objects.iter().find(|other| other.base == object.base);
+            let own = match before {
+                Some(before) => further(pool, &before.touched, &object.touched),
+                None if object.touched == AccessRanges::default() => pool.ff(),
+                None => pool.tt(),
+            };
+            all = pool.or(all, own);
+        }
+        all
+    }
+
     /// The condition on which two runs of a path leave different memory, apart from one object. `None`
     /// where that is not known.
     pub(crate) fn difference(
@@ -58,6 +76,60 @@ impl Memory {
         }
         Some(all)
     }
+}
+
+/// The most bytes of a range that are looked at one by one.
+const MOST_BYTES: u64 = 1 << 10;
+
+/// The condition on which one of two records of accesses has bytes that the other does not have.
+fn further(pool: &mut TermPool, before: &AccessRanges, after: &AccessRanges) -> Term {
+    let mut all = pool.ff();
+    if before == after {
+        return all;
+    }
+    for range in after.always() {
+        let own = missing(pool, before, *range);
+        all = pool.or(all, own);
+    }
+    for access in after.at() {
+        let known =
+            before.at().iter().find(|it| (it.place, it.size) == (access.place, access.size));
+        let missing = match (known, pool.as_u64(access.place)) {
+            (Some(known), _) if known.guard == access.guard => pool.ff(),
+            (_, Some(place)) => missing(pool, before, (place, place + access.size)),
+            (Some(known), None) => pool.not(known.guard),
+            (None, None) => pool.tt(),
+        };
+        let own = pool.and(access.guard, missing);
+        all = pool.or(all, own);
+    }
+    all
+}
+
+/// The condition on which not all bytes of a range were accessed.
+fn missing(pool: &mut TermPool, accesses: &AccessRanges, (from, to): (u64, u64)) -> Term {
+    if accesses.has((from, to), false) {
+        return pool.ff();
+    }
+    if to - from > MOST_BYTES {
+        return pool.tt();
+    }
+    let mut all = pool.ff();
+    for byte in from..to {
+        if accesses.has((byte, byte + 1), false) {
+            continue;
+        }
+        let mut accessed = pool.ff();
+        for AccessPlace { place, size, guard } in accesses.at() {
+            let holds = |place: u64| place <= byte && byte - place < *size;
+            if pool.as_u64(*place).is_some_and(holds) {
+                accessed = pool.or(accessed, *guard);
+            }
+        }
+        let own = pool.not(accessed);
+        all = pool.or(all, own);
+    }
+    all
 }
 
 /// An object of each run, or of one run alone.

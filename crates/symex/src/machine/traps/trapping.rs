@@ -74,6 +74,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if !state.has_begun(self.roots.len()) {
             return Interrupt::End(Ending::Assumption);
         }
+        self.note_difference(state);
         if self.is_new_crash(state, kind) {
             state.claims.keep = true;
         }
@@ -91,6 +92,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if state.course.replay {
             return Err(self.trapped(state, kind));
         }
+        self.note_difference(state);
         // Labels that an input which goes on can cover are better covered by that one.
         if !state.claims.covered.is_empty()
             && let Feasible::Yes(model) = self.ask_with_promises(state, safe)
@@ -161,6 +163,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         match self.ask(state, Some(condition)) {
             Feasible::No => return true,
             Feasible::Yes(model) => {
+                self.note_difference(state);
                 if self.is_new_crash(state, kind) {
                     let mut crashing = state.fork();
                     crashing.model = model;
