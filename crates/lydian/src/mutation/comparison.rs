@@ -18,7 +18,7 @@ use lydian_objective::{AcceptedAssumptions, Assumption};
 use lydian_report::SuiteTest;
 use lydian_report::suite::json;
 use lydian_smt::{ChainConfig, standard_chain};
-use lydian_symex::{Config, Event as Finding, SecondRun, Summary, Task};
+use lydian_symex::{Config, Event as Finding, Limits, SecondRun, Summary, Task};
 
 use crate::error::Error;
 use crate::events::Event;
@@ -27,6 +27,9 @@ use crate::project::flags::rejected;
 use crate::project::paths::canonical;
 use crate::project::request::ProjectRequest;
 use crate::wrapper::mutants::is_program;
+
+/// The most steps of a path: a mutant may never end, and a test of that has to run out of time.
+const MOST_STEPS: u64 = 1 << 16;
 
 /// The effort for one mutant.
 #[derive(Clone, Copy, Debug)]
@@ -99,29 +102,29 @@ impl ComparedProgram {
         };
         let place = tempfile::tempdir().map_err(unwritten)?;
         let text = place.path().join("choices.c");
-        let flags = project.build.flags.clone();
-        loop {
-            std::fs::write(&text, choices(&unit.source, &found)).map_err(unwritten)?;
-            // What the compiler refuses is left out, as it is where mutants are run.
-            let Err(error) = parse_unit(&ParseRequest::new(&text, flags.clone())) else { break };
-            let error = rejected(error);
-            let is_refused = |function: &FunctionNotes| error.is_in(&unit.source, function.span);
-            let is_program = |mutant: &Mutant| is_program(&unit, mutant);
-            let reason = "the compiler refuses its text with mutants";
-            if !found.leave_out(reason, &is_refused, &is_program) {
-                return Err(error);
-            }
-        }
         let functions = project.functions.iter().map(|id| project.name(*id).to_owned());
         let request = ProjectRequest {
-            file: text,
+            file: text.clone(),
             functions: functions.collect(),
             flags: project.build.flags.for_preprocessing().map(str::to_owned).collect(),
             compile_commands: None,
             ..project.request.clone()
         };
         let silent = |_: Event<'_>| {};
-        let compared = Project::load(&request, &silent)?;
+        let compared = loop {
+            std::fs::write(&text, choices(&unit.source, &found)).map_err(unwritten)?;
+            let error = match Project::load(&request, &silent) {
+                Ok(compared) => break compared,
+                Err(error) => error,
+            };
+            // What the compiler refuses is left out, as it is where mutants are run.
+            let is_refused = |function: &FunctionNotes| error.is_in(&unit.source, function.span);
+            let is_program = |mutant: &Mutant| is_program(&unit, mutant);
+            let reason = "the compiler refuses its text with mutants";
+            if !found.leave_out(reason, &is_refused, &is_program) {
+                return Err(error);
+            }
+        };
         let is_choice = |(id, global): (GlobalId, &Global)| (global.name == CHOICE).then_some(id);
         let variable = compared.program.globals.iter().find_map(is_choice).ok_or_else(|| {
             Error::source("mutants", format!("{} has no mutants", file.display()))
@@ -152,6 +155,10 @@ impl ComparedProgram {
             traces: false,
             learns: false,
             overflow: self.overflow(),
+            limits: Limits {
+                path_steps: config.limits.path_steps.min(MOST_STEPS),
+                ..config.limits.clone()
+            },
             ..config.clone()
         };
         // A token of its own, as this exploration ends when it has found enough.

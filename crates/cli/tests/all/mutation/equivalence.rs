@@ -15,7 +15,7 @@ const INPUTS: u32 = 200_000;
 const FUNCTIONS: [(&str, &str); 6] = [
     (
         "bits",
-        "unsigned bits(unsigned n) { unsigned k = 0; n &= 255; while (n) { n &= n - 1; k++; } return k; }",
+        "unsigned bits(unsigned n) { unsigned k = 0; for (unsigned i = 0; i < 8; i++) k += n >> i & 1; return k; }",
     ),
     (
         "clamp",
@@ -23,7 +23,7 @@ const FUNCTIONS: [(&str, &str); 6] = [
     ),
     (
         "sorted",
-        "int sorted(int a, int b) { int t[2] = { a, b }; if (t[0] > t[1]) { t[0] = b; t[1] = a; } return t[0] / 2 - t[1] / 2; }",
+        "int sorted(int a, int b) { int t[2] = { a, b }; if (t[0] > t[1]) { t[0] = b; t[1] = a; } return t[0] ^ 5; }",
     ),
     (
         "kind",
@@ -34,8 +34,8 @@ const FUNCTIONS: [(&str, &str); 6] = [
         "unsigned parity(unsigned a, unsigned b) { unsigned s = (a & 15) * ((a & 15) + 1); return s & 1 ? 5 : b; }",
     ),
     (
-        "root",
-        "unsigned root(unsigned n) { unsigned r = 0; n &= 63; while ((r + 1) * (r + 1) <= n) r++; return r; }",
+        "even",
+        "unsigned even(unsigned n) { unsigned s = 0; for (unsigned i = 0; i < 3; i++) s += (n + i) * (n + i + 1); return s & 1 ? 5 : n; }",
     ),
 ];
 
@@ -64,7 +64,7 @@ fn program(mutants: &[&Value]) -> String {
     for (number, mutant) in mutants.iter().enumerate() {
         let _ = writeln!(text, "{}", changed(mutant, number));
         let name = mutant["function"].as_str().unwrap();
-        let args = if ["bits", "root"].contains(&name) { "a" } else { "a, b" };
+        let args = if ["bits", "even"].contains(&name) { "a" } else { "a, b" };
         let _ = writeln!(
             checks,
             "if ({name}({args}) != mutant_{number}({args})) return printf(\"%d: %u %u\\n\", {number}, a, b), 1;"
@@ -96,14 +96,14 @@ int main(void)
 fn no_random_input_tells_a_mutant_apart_that_is_proved_equivalent() {
     let at = Workplace::with(&unit());
     let words = ["unit.c", "--build", "$CC unit.c -o unit", "--test", "./unit", "--json", "m.json"];
-    let operators = "ABS,AOR,ROR,CRO,UOI,VRR,SDL";
+    let operators = "ROR,ABS,CRO";
     let more = ["--proof-time", "30", "--operators", operators, "--show", "0"];
     let ran = mutate(&at, &[&words[..], &more].concat());
     assert_eq!(ran.code, Some(0), "{ran}");
     let report = at.json("m.json");
     let all = report["mutants"].as_array().unwrap().iter();
     let of_loops =
-        |it: &&Value| ["bits", "sorted", "root"].contains(&it["function"].as_str().unwrap());
+        |it: &&Value| ["bits", "sorted", "even"].contains(&it["function"].as_str().unwrap());
     let proved: Vec<&Value> = all
         .filter(|it| it["outcome"]["kind"] == "equivalent" && it["function"] != "main")
         .collect();

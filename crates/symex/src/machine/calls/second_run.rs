@@ -207,7 +207,8 @@ impl<N: Notes> Machine<'_, '_, N> {
             return; // nothing counts on this path
         }
         let further = state.memory.further_accesses(&mut self.pool, &first.memory);
-        if !matches!(self.ask(state, Some(further)), Feasible::No) {
+        let is_none = self.pool.as_bool(further) == Some(false);
+        if !is_none && !matches!(self.ask(state, Some(further)), Feasible::No) {
             self.note_restriction(state);
         }
         let differs = match calls_differ {
