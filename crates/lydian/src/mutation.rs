@@ -10,6 +10,7 @@ mod commands;
 pub(crate) mod comparison;
 mod equivalence;
 mod generation;
+mod kept;
 pub(crate) mod killing;
 mod patterns;
 mod products;
@@ -34,6 +35,7 @@ use build::SuiteProgram;
 use commands::TestCommand;
 pub use equivalence::EquivalenceProver;
 pub use generation::{KillerRequest, Killers};
+use kept::{Dependences, KeptResults};
 pub use lydian_mutate::{Mutant, Operator, Pattern, mutant, report, results};
 pub use patterns::patterns;
 pub(crate) use patterns::patterns_near;
@@ -60,6 +62,9 @@ pub struct MutationTask {
     pub all_tests: bool,
     /// A test's time on a mutant: so many times that on the original, and the least of it.
     pub limits: TimeLimits,
+    /// The file with results of earlier runs, which are taken over where nothing that they depend on
+    /// changed, and which gets those of this run. None for none.
+    pub kept: Option<PathBuf>,
     /// Whether tests that fail without any mutant are left out, with a warning, and do not end the task.
     pub leaves_out_failing: bool,
 }
@@ -147,8 +152,10 @@ impl MutationTask {
         cancel: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<MutationResults, Error> {
-        let mut results = self.kills(keeps, cancel, observer)?;
-        equivalence::leave_out(&mut results, prover, cancel, observer);
+        let kept = KeptResults::read(self.kept.as_deref());
+        let mut results = self.kills_with(&kept, keeps, cancel, observer)?;
+        equivalence::leave_out(&mut results, prover, &kept, cancel, observer);
+        kept.write()?;
         Ok(results)
     }
 
@@ -158,6 +165,16 @@ impl MutationTask {
     /// Those of [`Self::run`].
     pub(crate) fn kills(
         &self,
+        keeps: &dyn Fn(&Mutant) -> bool,
+        cancel: &CancelToken,
+        observer: &dyn Observer,
+    ) -> Result<MutationResults, Error> {
+        self.kills_with(&KeptResults::read(None), keeps, cancel, observer)
+    }
+
+    fn kills_with(
+        &self,
+        kept: &KeptResults,
         keeps: &dyn Fn(&Mutant) -> bool,
         cancel: &CancelToken,
         observer: &dyn Observer,
@@ -173,8 +190,17 @@ impl MutationTask {
         let records = Records::make(&target, place.path(), cancel, observer)?;
         let mut results = self.asked_for(&target, keeps);
         results.tests = records.tests();
-        let schedule = Schedule { target: &target, records: &records, task: self };
+        let dependences = Dependences::of(&target.units);
+        let limits = self.limits;
+        let key = |test: &TestCommand| {
+            let own = dependences.key(test.root().as_deref());
+            let more = format!("{own} {} {limits:?}", test.name);
+            blake3::hash(more.as_bytes()).to_hex()[..24].to_owned()
+        };
+        let keys = target.tests.iter().map(key).collect();
+        let schedule = Schedule { target: &target, records: &records, task: self, kept, keys };
         schedule.run(&mut results, cancel);
+        results.taken_over = kept.taken();
         if self.all_tests {
             results.mark_subsumed();
         }

@@ -17,7 +17,7 @@ use lydian_base::{SourceMap, Span};
 use lydian_frontend::ParsedUnit;
 use lydian_frontend::ast::{FunctionDecl, FunctionId, TranslationUnit};
 
-use crate::mutant::{FunctionNotes, Mutant, Position};
+use crate::mutant::{FunctionNotes, FunctionText, Mutant, Position};
 use crate::operator::Operator;
 use crate::pattern::Pattern;
 use crate::text::on_one_line;
@@ -33,6 +33,8 @@ pub struct Enumeration {
     pub left_out: Vec<(String, String)>,
     /// Mutants by patterns that make no program: they are as the original is.
     pub refused: Vec<u32>,
+    /// All functions that the text defines, in its order.
+    pub defined: Vec<FunctionText>,
     pub(crate) functions: Vec<FunctionPlan>,
 }
 
@@ -108,6 +110,13 @@ pub struct Choice<'c> {
 pub fn enumerate(unit: &ParsedUnit, choice: Choice<'_>) -> Enumeration {
     let mut found = Enumeration::default();
     let mut places = Places { map: &unit.source, choice, files: HashMap::new() };
+    let texts = unit.ast.defined_functions().filter(|(_, function)| !function.span.is_none());
+    let text = |(_, function): (FunctionId, &FunctionDecl)| FunctionText {
+        name: function.name.to_string(),
+        span: function.span,
+    };
+    found.defined = texts.map(text).collect();
+    found.defined.sort_by_key(|function| function.span.start);
     for (id, function) in unit.ast.defined_functions() {
         if !is_chosen(&unit.source, function, choice) {
             continue;

@@ -116,6 +116,18 @@ pub struct UnitMutants {
     /// The numbers of mutants by patterns that make no program.
     #[serde(default)]
     pub refused: Vec<u32>,
+    /// All functions that the text defines, in its order.
+    #[serde(default)]
+    pub defined: Vec<FunctionText>,
+}
+
+/// The definition of a function in a unit's text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionText {
+    /// Its name.
+    pub name: String,
+    /// The whole definition.
+    pub span: Span,
 }
 
 /// The text of a function with mutants.

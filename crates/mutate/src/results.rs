@@ -117,6 +117,8 @@ pub struct MutationResults {
     pub tests: Vec<(String, u64)>,
     /// The number of runs of tests on mutants.
     pub runs: u64,
+    /// The number of runs whose results earlier runs had.
+    pub taken_over: u64,
     /// The time of these runs in microseconds.
     pub micros: u64,
 }

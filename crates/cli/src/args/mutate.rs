@@ -52,6 +52,9 @@ pub(crate) struct MutateArgs {
     /// Seconds for proofs that survivors of a file are equivalent; 0 leaves them out
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = seconds)]
     pub(crate) proof_time: f64,
+    /// Run all tests anew: do not take over results of earlier runs
+    #[arg(long)]
+    pub(crate) fresh: bool,
     /// Make tests that kill the mutants which are alive, and write them as a suite of their own into this
     /// folder; for one file, with its compiler flags after `--` or in a compilation database
     #[arg(long, value_name = "DIR", requires = "files")]

@@ -23,6 +23,9 @@ use crate::progress::Terminal;
 use crate::requests::time_limit;
 use crate::{interrupt, output};
 
+/// The file with results of earlier runs, in the store.
+const KEPT: &str = "mutation-results.json";
+
 pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
     let root = folder("mutate", None)?;
     let missing = args.files.iter().find(|file| !file.is_file());
@@ -147,6 +150,10 @@ fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
     let nearest = files.first().cloned().unwrap_or_else(|| root.join("lydian"));
     let patterns = patterns(&Configuration::read(None, &nearest)?)?;
     let jobs = args.jobs.unwrap_or(jobs);
+    let kept = store(args, root).join(KEPT);
+    if args.fresh {
+        drop(std::fs::remove_file(&kept));
+    }
     let all_tests = args.all_tests;
     Ok(MutationTask {
         files,
@@ -157,16 +164,22 @@ fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
         jobs,
         all_tests,
         limits,
+        kept: Some(kept),
         leaves_out_failing: false,
     })
 }
 
-/// The tests of a project, with this program as its compiler.
-fn commands(args: &MutateArgs, files: &[PathBuf], root: &Path) -> Result<MutationTests, Failure> {
-    let store = match &args.dir {
+/// The folder of what is kept between runs.
+fn store(args: &MutateArgs, root: &Path) -> PathBuf {
+    match &args.dir {
         Some(folder) => root.join(folder),
         None => Store::locate(root).path().to_owned(),
-    };
+    }
+}
+
+/// The tests of a project, with this program as its compiler.
+fn commands(args: &MutateArgs, files: &[PathBuf], root: &Path) -> Result<MutationTests, Failure> {
+    let store = store(args, root);
     let own = std::env::current_exe().map_err(|error| {
         Failure::environment("mutate", format!("the path of this program is not known: {error}"))
     })?;
@@ -222,11 +235,15 @@ impl Shown<'_> {
         let _ = writeln!(
             text,
             "{} of {} mutants are killed ({percent}); {} are equivalent and do not count. \
-             {} runs in {seconds:.1} s.",
+             {} runs in {seconds:.1} s{}.",
             score.detected(),
             score.counted(),
             score.equivalent,
             results.runs,
+            match results.taken_over {
+                0 => String::new(),
+                count => format!(", and {count} results of earlier runs"),
+            },
         );
         let killed = results.all().filter(|result| !result.killed_by.is_empty());
         let killed: Vec<&MutantResult> = killed.collect();

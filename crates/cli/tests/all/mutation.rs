@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod equivalence;
+mod kept;
 mod killing;
 mod of_projects;
 mod of_suites;

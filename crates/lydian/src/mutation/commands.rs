@@ -18,6 +18,8 @@ use crate::error::{Error, ErrorKind};
 const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(5));
 /// The time of a test without a mutant.
 const LONGEST: Duration = Duration::from_secs(3600);
+/// The begin of the names of the functions that run a test of a suite.
+pub(crate) const CASE_FUNCTION: &str = "lydian_case_";
 /// The last lines of a failing test that are shown.
 const LINES: usize = 8;
 
@@ -43,6 +45,12 @@ impl TestCommand {
     pub(crate) fn program(name: &str, program: PathBuf) -> Self {
         let arguments = vec![name.to_owned()];
         Self { name: name.to_owned(), program, arguments, variables: Vec::new() }
+    }
+
+    /// The function in which it begins, if it runs one test of a suite; a command of a shell may begin
+    /// anywhere.
+    pub(crate) fn root(&self) -> Option<String> {
+        (self.arguments.len() == 1).then(|| format!("{CASE_FUNCTION}{}", self.name))
     }
 
     /// A command of a shell.

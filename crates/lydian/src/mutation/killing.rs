@@ -24,6 +24,7 @@ use lydian_report::suite::names;
 use lydian_symex::Config;
 
 use super::comparison::{ComparedProgram, Comparison, ComparisonVerdict, Effort};
+use super::kept::KeptResults;
 use super::{EquivalenceProver, MutationTask, MutationTests, TimeLimits, equivalence};
 use crate::error::Error;
 use crate::events::Observer;
@@ -186,7 +187,7 @@ impl Killing<'_, '_, '_> {
     fn compare_code(&self, results: &mut MutationResults, progress: &mut Progress) {
         if !std::mem::replace(&mut progress.is_compared, true) {
             let KillRequest { cancel, observer, .. } = &self.request;
-            equivalence::leave_out(results, &NoProver, cancel, *observer);
+            equivalence::leave_out(results, &NoProver, &KeptResults::read(None), cancel, *observer);
         }
     }
 
@@ -334,6 +335,7 @@ impl Killing<'_, '_, '_> {
                 .unwrap_or(std::num::NonZeroUsize::MIN),
             all_tests,
             limits: TimeLimits::default(),
+            kept: None,
             leaves_out_failing: true,
         };
         task.kills(is_open, cancel, *observer)
@@ -394,6 +396,10 @@ fn reasons(killed: &[&Mutant]) -> Vec<String> {
 struct NoProver;
 
 impl EquivalenceProver for NoProver {
+    fn effort(&self) -> String {
+        "code alone".to_owned()
+    }
+
     fn equivalent(
         &self,
         _: &super::mutant::UnitMutants,

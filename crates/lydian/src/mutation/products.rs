@@ -41,6 +41,10 @@ pub struct ProductProver {
 }
 
 impl EquivalenceProver for ProductProver {
+    fn effort(&self) -> String {
+        format!("products in {:?}", self.time)
+    }
+
     fn equivalent(
         &self,
         unit: &UnitMutants,

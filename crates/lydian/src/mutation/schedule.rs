@@ -11,6 +11,7 @@ use lydian_base::CancelToken;
 use lydian_mutate::MUTANT_VARIABLE;
 use lydian_mutate::results::{MutantResult, MutationResults, Outcome};
 
+use super::kept::{KeptResults, run_key};
 use super::records::Records;
 use super::{MutationTask, Target};
 
@@ -18,6 +19,9 @@ pub(crate) struct Schedule<'a> {
     pub(crate) target: &'a Target,
     pub(crate) records: &'a Records,
     pub(crate) task: &'a MutationTask,
+    pub(crate) kept: &'a KeptResults,
+    /// The keys of the tests: what they depend on, but for the mutant.
+    pub(crate) keys: Vec<String>,
 }
 
 /// A mutant that waits for its runs.
@@ -92,16 +96,25 @@ impl Schedule<'_> {
         for test in tests {
             let command = &self.target.tests[*test];
             let limit = self.records.time(*test) * limits.factor + limits.more;
-            runs.fetch_add(1, Ordering::Relaxed);
-            let run = command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel);
-            if cancel.is_cancelled() {
-                return Outcome::Pending;
-            }
-            let run = match run {
-                Ok(run) => run,
-                Err(error) => return Outcome::Invalid { reason: error.to_string() },
+            let key = run_key(&self.keys[*test], &of.result.mutant);
+            let failure = match self.kept.run(&key) {
+                Some(known) => known,
+                None => {
+                    runs.fetch_add(1, Ordering::Relaxed);
+                    let run = command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel);
+                    if cancel.is_cancelled() {
+                        return Outcome::Pending;
+                    }
+                    match run {
+                        Ok(run) => {
+                            self.kept.keep_run(key, run.failure);
+                            run.failure
+                        }
+                        Err(error) => return Outcome::Invalid { reason: error.to_string() },
+                    }
+                }
             };
-            let Some(failure) = run.failure else { continue };
+            let Some(failure) = failure else { continue };
             of.result.killed_by.push(command.name.clone());
             if found == Outcome::Survived {
                 found = Outcome::Killed { test: command.name.clone(), failure };

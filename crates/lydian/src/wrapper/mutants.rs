@@ -73,9 +73,6 @@ impl Job<'_> {
             };
             match made {
                 Ok(unit) => {
-                    if unit.mutants.is_empty() && unit.left_out.is_empty() {
-                        return Ok(None);
-                    }
                     let text = serde_json::to_string(&unit).unwrap_or_default();
                     let kept = files::folder(&self.store.path().join(FOLDER));
                     let kept = kept.and_then(|()| files::page(&notes, &text));
@@ -162,6 +159,7 @@ impl Job<'_> {
             mutants: found.mutants,
             left_out: found.left_out,
             refused: found.refused,
+            defined: found.defined,
         }
     }
 }

@@ -55,6 +55,8 @@ impl Program {
             mutants: self.found.mutants.clone(),
             functions: self.found.functions(),
             left_out: self.found.left_out.clone(),
+            refused: Vec::new(),
+            defined: self.found.defined.clone(),
         }
     }
 
