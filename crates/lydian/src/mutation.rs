@@ -199,8 +199,9 @@ impl MutationTask {
         };
         let keys = target.tests.iter().map(key).collect();
         let schedule = Schedule { target: &target, records: &records, task: self, kept, keys };
-        schedule.run(&mut results, cancel);
+        schedule.run(&mut results, cancel)?;
         results.taken_over = kept.taken();
+        results.all_tests = self.all_tests;
         if self.all_tests {
             results.mark_subsumed();
         }

@@ -25,19 +25,14 @@ pub const MOST_CLONES: usize = 150;
 
 /// Whether a mutant can be compared so.
 pub fn is_comparable(unit: &UnitMutants, mutant: &Mutant) -> bool {
-    function_of(unit, mutant).is_some_and(|function| function.copies)
-}
-
-fn function_of<'u>(unit: &'u UnitMutants, mutant: &Mutant) -> Option<&'u FunctionNotes> {
-    let mut all = unit.functions.iter();
-    all.find(|function| (function.numbers.0..function.numbers.1).contains(&mutant.number))
+    unit.function_of(mutant).is_some_and(|function| function.copies)
 }
 
 /// The text with copies of functions for these mutants, each with its function's copy 0.
 pub fn text(unit: &UnitMutants, mutants: &[&Mutant]) -> String {
     let mut by_function: BTreeMap<u32, (&FunctionNotes, Vec<&Mutant>)> = BTreeMap::new();
     for mutant in mutants {
-        if let Some(function) = function_of(unit, mutant).filter(|function| function.copies) {
+        if let Some(function) = unit.function_of(mutant).filter(|function| function.copies) {
             by_function.entry(function.span.end).or_insert((function, Vec::new())).1.push(mutant);
         }
     }

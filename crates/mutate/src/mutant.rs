@@ -156,6 +156,15 @@ impl UnitMutants {
         self.mutants.get((number as usize).checked_sub(1)?)
     }
 
+    /// The function that a mutant changes.
+    pub fn function_of(&self, mutant: &Mutant) -> Option<&FunctionNotes> {
+        let mut all = self.functions.iter();
+        all.find(|function| {
+            let (first, end) = function.numbers;
+            (first..end).contains(&mutant.number)
+        })
+    }
+
     /// The id of a mutant among all units.
     pub fn id_of(&self, mutant: &Mutant) -> MutantId {
         MutantId { unit: self.id.clone(), number: mutant.number }

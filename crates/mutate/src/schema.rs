@@ -142,7 +142,7 @@ fn copied(map: &SourceMap, plan: &FunctionPlan, entry: &Entry, body: &str, edits
         edits.replace(*call, "(void)0".to_owned());
     }
     let at = notes.span.end;
-    let copy = format!("\n{}{head}{body}\n{}", marker(map, start), marker(map, at - 1));
+    let copy = format!("\n{}{head}{body}\n{}", map.line_marker(start), map.line_marker(at - 1));
     edits.replace(Span::new(at, at), copy);
 }
 
@@ -154,13 +154,6 @@ pub(crate) fn renamed_head(
 ) -> String {
     let part = |start: u32, end: u32| text.get(start as usize..end as usize).unwrap_or_default();
     format!("{}{new}{}", part(span.start, name.start), part(name.end, body.start))
-}
-
-/// A line marker for the line of an offset.
-fn marker(map: &SourceMap, offset: u32) -> String {
-    let place = map.place(offset);
-    let file = place.file.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("# {} \"{file}\"\n", place.line)
 }
 
 /// The alternatives of a site, each behind the test of its number.

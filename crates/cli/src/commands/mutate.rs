@@ -222,10 +222,11 @@ impl Shown<'_> {
     /// Tables, survivors and figures.
     fn text(&self, results: &MutationResults, most: usize) -> String {
         let mut text = String::new();
+        let all = results.all_tests;
         let tables = [
-            table("file", results.scores_by(|mutant| self.path(&mutant.file))),
-            table("function", results.scores_by(|mutant| mutant.function.clone())),
-            table("operator", results.scores_by(|mutant| mutant.operator.name().to_owned())),
+            table(("file", all), results.scores_by(|mutant| self.path(&mutant.file))),
+            table(("function", all), results.scores_by(|mutant| mutant.function.clone())),
+            table(("operator", all), results.scores_by(|mutant| mutant.operator.name().to_owned())),
         ];
         tables.iter().for_each(|table| _ = writeln!(text, "{table}\n"));
         text.push_str(&self.survivors(results, most));
@@ -291,14 +292,21 @@ fn read(file: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn table(of: &str, scores: impl IntoIterator<Item = (String, Score)>) -> Table {
+/// The scores as a table; with the subsumed mutants where all tests ran.
+fn table(
+    (of, all_tests): (&str, bool),
+    scores: impl IntoIterator<Item = (String, Score)>,
+) -> Table {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header([of].into_iter().chain(Score::HEADS).chain(["score"]));
+    let subsumed = all_tests.then_some("subsumed");
+    table.set_header([of].into_iter().chain(Score::HEADS).chain(subsumed).chain(["score"]));
     for (name, score) in scores {
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         let mut row = vec![Cell::new(name)];
-        row.extend(score.counts().map(|count| right(count.to_string())));
+        let subsumed = all_tests.then_some(score.subsumed);
+        let counts = score.counts().into_iter().chain(subsumed);
+        row.extend(counts.map(|count| right(count.to_string())));
         let percent = score.percent().map_or_else(|| "-".to_owned(), |it| format!("{it:.1}%"));
         row.push(right(percent));
         table.add_row(row);

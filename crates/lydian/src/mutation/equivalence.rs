@@ -7,8 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lydian_base::CancelToken;
 use lydian_mutate::clones;
@@ -18,6 +16,7 @@ use lydian_mutate::results::{EquivalenceProof, MutationResults, Outcome, UnitRes
 use super::kept::{Dependences, KeptResults};
 use super::warn;
 use crate::events::Observer;
+use crate::generation::workers;
 use crate::project::COMPILER;
 
 /// A prover of equivalence, for mutants whose code differs from the original's.
@@ -97,24 +96,11 @@ fn same_code(
         .filter(|mutant| clones::is_comparable(&of.unit, mutant))
         .collect();
     let parts: Vec<&[&Mutant]> = alive.chunks(clones::MOST_CLONES).collect();
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
-    let work = || {
-        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if cancel.is_cancelled() {
-                break;
-            }
-            let same = same_in(&of.unit, part, observer);
-            found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(same);
-        }
-    };
-    let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
-    std::thread::scope(|scope| {
-        for _ in 1..workers.min(parts.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    let threads = vec![(); workers::count(None, parts.len())];
+    let found =
+        workers::work_on(&parts, threads, cancel, |part, ()| Ok(same_in(&of.unit, part, observer)));
+    let found = found.map(|found| found.done).unwrap_or_default();
+    found.into_iter().flat_map(|(_, same)| same).collect()
 }
 
 /// The numbers of those mutants with the code of the original.
