@@ -3,8 +3,9 @@
 //!
 //! A text has a copy of a function for each mutant, and one without a change. A compiler optimises it,
 //! and the copies' code is compared, but for the copies' names. Copies call other functions, and the
-//! function itself, by the user's names. So equal code means equal behaviour: where a mutant calls
-//! itself, its calls are those of the original, step by step.
+//! function itself, by the user's names. Of the function itself there is a declaration alone, so that the
+//! compiler knows nothing of its results. So equal code means equal behaviour: where a mutant calls itself,
+//! directly or through others, its calls are those of the original, step by step.
 //!
 //! All copies share one text, so that it is parsed once. A copy that assigns to a static variable may
 //! keep the compiler from knowing its value, which costs equal code, and never makes it.
@@ -39,8 +40,8 @@ pub fn text(unit: &UnitMutants, mutants: &[&Mutant]) -> String {
     let mut out = String::new();
     let mut at = 0;
     for (end, (function, mutants)) in by_function {
-        out.push_str(unit.text.get(at..end as usize).unwrap_or_default());
-        out.push('\n');
+        out.push_str(unit.text.get(at..function.body.start as usize).unwrap_or_default());
+        out.push_str(";\n");
         out.push_str(&copy(&unit.text, function, None));
         mutants.iter().for_each(|mutant| out.push_str(&copy(&unit.text, function, Some(mutant))));
         at = end as usize;

@@ -31,6 +31,12 @@ impl Run<'_> {
         if !self.objectives.request.criteria.contains(&Criterion::Sm) {
             return Ok(false);
         }
+        if self.project.entry().is_some() {
+            let what = "mutants of a program that is tested as a whole are not asked for (sm)";
+            let note = "`lydian mutate` says which mutants the tests kill";
+            tell(self.observer, &[Diagnostic::warning("mutants", what).note(note)]);
+            return Ok(false);
+        }
         let begun = Instant::now();
         let functions: Vec<String> =
             summary.functions.iter().map(|function| function.name.clone()).collect();
