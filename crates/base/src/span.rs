@@ -116,6 +116,13 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
+    /// The line marker of the text from an offset on, with its newline.
+    pub fn line_marker(&self, offset: u32) -> String {
+        let place = self.place(offset);
+        let file = place.file.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("# {} \"{file}\"\n", place.line)
+    }
+
     /// Reads the line markers (`# 12 "file.c" 1 3`) of a preprocessed text.
     /// Text before the first marker belongs to `main_file`.
     pub fn from_preprocessed(text: impl Into<Arc<str>>, main_file: &str) -> Self {

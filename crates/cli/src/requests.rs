@@ -9,8 +9,8 @@ use lydian::{
     GeneratorOptions, MeasurementOptions, ObjectiveRequest, OutsideRequest, ProjectRequest,
     Provers, Semantics, SuiteFormat, ValueDecisions, WholeProgramRequest,
 };
-use lydian_objective::AcceptedAssumptions;
 use lydian_objective::criterion::set::CriterionChoice;
+use lydian_objective::{AcceptedAssumptions, Criterion};
 
 use crate::args::{
     CcArgs, CheckerArgs, ConfinementArgs, CountsArg, CoverArgs, CriteriaArgs, DeletionArg,
@@ -65,6 +65,18 @@ impl CriteriaArgs {
             semantics: self.semantics.into(),
             htol: self.htol.clone(),
         }
+    }
+}
+
+/// Refuses a criterion whose objectives have no labels, where nothing but labels is looked at.
+pub(crate) fn check_labels(criteria: &[Criterion]) -> Result<(), Failure> {
+    match criteria.iter().find(|criterion| criterion.is_strong()) {
+        None => Ok(()),
+        Some(criterion) => Err(Failure::usage(
+            "criteria",
+            format!("`{criterion}` is no criterion of places in one program, but of mutants"),
+        )
+        .note("`lydian mutate` says which mutants tests kill, `lydian gen` makes tests that kill them")),
     }
 }
 

@@ -63,6 +63,9 @@ pub struct Settings {
     /// For reports of what runs covered.
     #[serde(skip_serializing_if = "ReportSettings::is_empty")]
     pub report: ReportSettings,
+    /// For mutants.
+    #[serde(skip_serializing_if = "MutateSettings::is_empty")]
+    pub mutate: MutateSettings,
     /// By a function's name. For an undefined function the places begin with `result`.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub function: IndexMap<String, FunctionSettings>,
@@ -79,6 +82,7 @@ impl Default for Settings {
             stubs: Vec::new(),
             accept: Vec::new(),
             report: ReportSettings::default(),
+            mutate: MutateSettings::default(),
             function: IndexMap::new(),
             types: IndexMap::new(),
         }
@@ -87,6 +91,34 @@ impl Default for Settings {
 
 fn is_true(flag: &bool) -> bool {
     *flag
+}
+
+/// The user's own mutation operators.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct MutateSettings {
+    /// The patterns.
+    pub pattern: Vec<MutantPattern>,
+}
+
+/// A pattern of expressions, and what takes the place of a match. What they mean is for
+/// `lydian-mutate` to say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MutantPattern {
+    /// Its name.
+    pub name: String,
+    /// The tokens to be found.
+    #[serde(rename = "match")]
+    pub find: String,
+    /// The tokens in their place.
+    pub replace: String,
+}
+
+impl MutateSettings {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The scope of a report and its thresholds, as on the command line.

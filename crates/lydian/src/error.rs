@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lydian_base::Diagnostic;
+use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_ledger::LedgerError;
 
 /// The kinds of an [`Error`], by who can mend it.
@@ -48,6 +48,14 @@ impl Error {
     /// An error of the machine's.
     pub fn environment(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Environment, Diagnostic::error(code, message))
+    }
+
+    /// Whether some of its diagnostics are about a range of a text.
+    pub(crate) fn is_in(&self, map: &SourceMap, span: Span) -> bool {
+        let first = map.place(span.start);
+        let lines = first.line..=map.place(span.end.saturating_sub(1)).line;
+        let places = self.diagnostics.iter().filter_map(|diagnostic| diagnostic.place.as_ref());
+        places.into_iter().any(|place| place.file == first.file && lines.contains(&place.line))
     }
 
     /// The same with one more note on its last diagnostic.

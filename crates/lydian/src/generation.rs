@@ -38,6 +38,7 @@ use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
 use shared_coverage::SharedContradiction;
 
 mod shared_coverage;
+mod strong;
 mod troubles;
 pub(crate) mod workers;
 
@@ -182,6 +183,7 @@ impl<'p> Generator<'p> {
             ownership::check(&options.folder, &names)?;
             let ledger = shared_ledger::open(&options.folder, options.fresh, observer)?;
             let runners = (0..threads).map(|_| measurement.runner(&compiled)).collect();
+            let further = measurement.runner(&compiled);
             let run = Run {
                 project,
                 objectives: self.objectives,
@@ -199,7 +201,7 @@ impl<'p> Generator<'p> {
                 observer,
                 outside: outside.as_ref(),
             };
-            let mut generation = run.all(ledger, runners, &compiled)?;
+            let mut generation = run.all(ledger, runners, further, &compiled)?;
             let logged = query_log.map_or(Ok(()), |log| check_written(&log));
             generation.written = generation.written.and(logged);
             Ok(generation)
@@ -270,6 +272,7 @@ impl<'a> Run<'a> {
         &self,
         ledger: SharedLedger,
         runners: Vec<TestRunner<'_>>,
+        further: TestRunner<'_>,
         compiled: &Arc<CompiledProgram<'_>>,
     ) -> Result<Generation, Error> {
         let tasks = self.tasks();
@@ -302,9 +305,9 @@ impl<'a> Run<'a> {
         // The ledger's log is written back meanwhile.
         let mut generation = std::thread::scope(|scope| {
             scope.spawn(|| drop(ledger));
-            self.put_together(&tasks, results.done, build)
+            self.put_together(&tasks, results.done, further, build)
         })?;
-        generation.end = end;
+        generation.end = generation.end.max(end);
         if self.cancel.is_cancelled() {
             generation.end = GenerationEnd::Interrupted;
         }
@@ -394,6 +397,7 @@ impl<'a> Run<'a> {
         &self,
         tasks: &[Task<'_>],
         mut done: Vec<(usize, TaskResult)>,
+        mut further: TestRunner<'_>,
         build: &Build,
     ) -> Result<Generation, Error> {
         let mut summary =
@@ -445,8 +449,13 @@ impl<'a> Run<'a> {
                 });
             }
         }
+        let is_wrong = self.kill_mutants(&mut suite, &mut summary, &mut further, build)?;
         let written = self.write(&suite, &summary, build)?;
-        let (suite, end) = (suite.tests, GenerationEnd::Done);
+        let suite = suite.tests;
+        let end = match is_wrong {
+            true => GenerationEnd::Contradiction,
+            false => GenerationEnd::Done,
+        };
         Ok(Generation { summary, suite, failing, shares, end, written })
     }
 

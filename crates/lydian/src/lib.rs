@@ -110,6 +110,7 @@ mod measurement;
 pub mod mutation;
 mod objectives;
 mod outside;
+mod process_group;
 mod project;
 mod proving;
 mod replay;

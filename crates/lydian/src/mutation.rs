@@ -7,7 +7,12 @@
 
 mod build;
 mod commands;
+pub(crate) mod comparison;
 mod equivalence;
+mod generation;
+mod kept;
+pub(crate) mod killing;
+mod patterns;
 mod products;
 mod records;
 mod schedule;
@@ -29,7 +34,11 @@ use crate::wrapper::mutants::units_of;
 use build::SuiteProgram;
 use commands::TestCommand;
 pub use equivalence::EquivalenceProver;
-pub use lydian_mutate::{Mutant, Operator, mutant, report, results};
+pub use generation::{KillerRequest, Killers};
+use kept::{Dependences, KeptResults};
+pub use lydian_mutate::{Mutant, Operator, Pattern, mutant, report, results};
+pub use patterns::patterns;
+pub(crate) use patterns::patterns_near;
 pub use products::ProductProver;
 use records::Records;
 use schedule::Schedule;
@@ -43,6 +52,8 @@ pub struct MutationTask {
     pub tests: MutationTests,
     /// The operators.
     pub operators: Vec<Operator>,
+    /// The user's own operators, for suites. A project's build reads them from the settings itself.
+    pub patterns: Vec<Pattern>,
     /// The functions with mutants; none for all.
     pub functions: Vec<String>,
     /// How many tests run at once.
@@ -51,6 +62,11 @@ pub struct MutationTask {
     pub all_tests: bool,
     /// A test's time on a mutant: so many times that on the original, and the least of it.
     pub limits: TimeLimits,
+    /// The file with results of earlier runs, which are taken over where nothing that they depend on
+    /// changed, and which gets those of this run. None for none.
+    pub kept: Option<PathBuf>,
+    /// Whether tests that fail without any mutant are left out, with a warning, and do not end the task.
+    pub leaves_out_failing: bool,
 }
 
 /// The tests of a program.
@@ -99,6 +115,30 @@ pub(crate) struct Target {
     _place: Option<tempfile::TempDir>,
 }
 
+impl Target {
+    /// Leaves out tests that fail without any mutant.
+    fn leave_out_failing(
+        &mut self,
+        cancel: &CancelToken,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        let mut passing = Vec::new();
+        for test in std::mem::take(&mut self.tests) {
+            match commands::check_passes(&test, cancel) {
+                Ok(_) => passing.push(test),
+                Err(error) if error.kind == ErrorKind::Usage => {
+                    let said: Vec<&str> =
+                        error.diagnostics.iter().map(|it| it.message.as_str()).collect();
+                    warn(observer, format!("{}; it is left out", said.join("; ")));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.tests = passing;
+        Ok(())
+    }
+}
+
 impl MutationTask {
     /// Runs the tests on the mutants. `keeps` says which mutants are asked for, beside the files and
     /// functions; it gets each with the whole path of its file. What is found until `cancel` is in the results.
@@ -112,28 +152,70 @@ impl MutationTask {
         cancel: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<MutationResults, Error> {
-        let target = self.target(cancel, observer)?;
+        let kept = KeptResults::read(self.kept.as_deref());
+        let mut results = self.kills_with(&kept, keeps, cancel, observer)?;
+        equivalence::leave_out(&mut results, prover, &kept, cancel, observer);
+        kept.write()?;
+        Ok(results)
+    }
+
+    /// The same without a comparison of the mutants that are alive with the original.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub(crate) fn kills(
+        &self,
+        keeps: &dyn Fn(&Mutant) -> bool,
+        cancel: &CancelToken,
+        observer: &dyn Observer,
+    ) -> Result<MutationResults, Error> {
+        self.kills_with(&KeptResults::read(None), keeps, cancel, observer)
+    }
+
+    fn kills_with(
+        &self,
+        kept: &KeptResults,
+        keeps: &dyn Fn(&Mutant) -> bool,
+        cancel: &CancelToken,
+        observer: &dyn Observer,
+    ) -> Result<MutationResults, Error> {
+        let mut target = self.target(cancel, observer)?;
         self.check_files(&target)?;
+        if self.leaves_out_failing {
+            target.leave_out_failing(cancel, observer)?;
+        }
         let place = tempfile::tempdir().map_err(|error| {
             Error::environment("mutants", format!("no temporary folder: {error}"))
         })?;
         let records = Records::make(&target, place.path(), cancel, observer)?;
         let mut results = self.asked_for(&target, keeps);
         results.tests = records.tests();
-        let schedule = Schedule { target: &target, records: &records, task: self };
-        schedule.run(&mut results, cancel);
+        let dependences = Dependences::of(&target.units);
+        let limits = self.limits;
+        let key = |test: &TestCommand| {
+            let own = dependences.key(test.root().as_deref());
+            let more = format!("{own} {} {limits:?}", test.name);
+            blake3::hash(more.as_bytes()).to_hex()[..24].to_owned()
+        };
+        let keys = target.tests.iter().map(key).collect();
+        let schedule = Schedule { target: &target, records: &records, task: self, kept, keys };
+        schedule.run(&mut results, cancel)?;
+        results.taken_over = kept.taken();
+        results.all_tests = self.all_tests;
         if self.all_tests {
             results.mark_subsumed();
         }
-        equivalence::leave_out(&mut results, prover, cancel, observer);
         Ok(results)
     }
 
     fn target(&self, cancel: &CancelToken, observer: &dyn Observer) -> Result<Target, Error> {
         match &self.tests {
             MutationTests::Suite { folder, flags } => {
-                let request =
-                    MutantRequest { files: self.files.clone(), operators: self.operators.clone() };
+                let request = MutantRequest {
+                    files: self.files.clone(),
+                    operators: self.operators.clone(),
+                    patterns: Some(self.patterns.clone()),
+                };
                 let built = SuiteProgram::build(folder, flags, request, observer)?;
                 let store = Store::at(built.place.path().join("store"));
                 let tests = built.tests()?;
@@ -198,6 +280,7 @@ impl MutationTask {
                 infected_by: Vec::new(),
                 killed_by: Vec::new(),
                 subsumed: false,
+                generated: None,
             });
             UnitResults { mutants: mutants.collect(), unit: unit.clone() }
         });
@@ -207,6 +290,10 @@ impl MutationTask {
 
 /// The outcome of a mutant whose function the compiler refuses.
 fn left_out(unit: &UnitMutants, mutant: &Mutant) -> Option<Outcome> {
+    if unit.refused.contains(&mutant.number) {
+        let reason = "the compiler refuses its function with mutants by patterns".to_owned();
+        return Some(Outcome::Invalid { reason });
+    }
     let (_, reason) = unit.left_out.iter().find(|(name, _)| *name == mutant.function)?;
     Some(Outcome::Invalid { reason: reason.clone() })
 }

@@ -64,10 +64,12 @@ pub(crate) struct KeptTest {
 }
 
 /// Collects the tests of all functions.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Suite {
     pub(crate) tests: Vec<SuiteTest>,
-    names: BTreeSet<String>,
+    pub(crate) names: BTreeSet<String>,
+    /// Whether each test is a function of its own in C.
+    pub(crate) apart: bool,
 }
 
 impl Suite {
@@ -107,6 +109,7 @@ impl Suite {
                 covers: kept.covers,
                 kept_for: kept.kept_for,
                 keep: false,
+                thorough: false,
             });
         }
         (faults, names)
@@ -173,6 +176,7 @@ impl Suite {
             externals: &externals,
             macros: &macros,
             library: &|name| build.library().contains(name),
+            apart: self.apart,
             framework: None,
         };
         let emitted = suite::c::emit(&project.program, &self.tests, &options);
@@ -363,6 +367,7 @@ fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error>
         covers: Vec::new(),
         kept_for: Vec::new(),
         keep: false,
+        thorough: false,
     });
     Ok(suite.collect())
 }

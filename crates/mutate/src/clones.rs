@@ -3,8 +3,9 @@
 //!
 //! A text has a copy of a function for each mutant, and one without a change. A compiler optimises it,
 //! and the copies' code is compared, but for the copies' names. Copies call other functions, and the
-//! function itself, by the user's names. So equal code means equal behaviour: where a mutant calls
-//! itself, its calls are those of the original, step by step.
+//! function itself, by the user's names. Of the function itself there is a declaration alone, so that the
+//! compiler knows nothing of its results. So equal code means equal behaviour: where a mutant calls itself,
+//! directly or through others, its calls are those of the original, step by step.
 //!
 //! All copies share one text, so that it is parsed once. A copy that assigns to a static variable may
 //! keep the compiler from knowing its value, which costs equal code, and never makes it.
@@ -25,27 +26,22 @@ pub const MOST_CLONES: usize = 150;
 
 /// Whether a mutant can be compared so.
 pub fn is_comparable(unit: &UnitMutants, mutant: &Mutant) -> bool {
-    function_of(unit, mutant).is_some_and(|function| function.copies)
-}
-
-fn function_of<'u>(unit: &'u UnitMutants, mutant: &Mutant) -> Option<&'u FunctionNotes> {
-    let mut all = unit.functions.iter();
-    all.find(|function| (function.numbers.0..function.numbers.1).contains(&mutant.number))
+    unit.function_of(mutant).is_some_and(|function| function.copies)
 }
 
 /// The text with copies of functions for these mutants, each with its function's copy 0.
 pub fn text(unit: &UnitMutants, mutants: &[&Mutant]) -> String {
     let mut by_function: BTreeMap<u32, (&FunctionNotes, Vec<&Mutant>)> = BTreeMap::new();
     for mutant in mutants {
-        if let Some(function) = function_of(unit, mutant).filter(|function| function.copies) {
+        if let Some(function) = unit.function_of(mutant).filter(|function| function.copies) {
             by_function.entry(function.span.end).or_insert((function, Vec::new())).1.push(mutant);
         }
     }
     let mut out = String::new();
     let mut at = 0;
     for (end, (function, mutants)) in by_function {
-        out.push_str(unit.text.get(at..end as usize).unwrap_or_default());
-        out.push('\n');
+        out.push_str(unit.text.get(at..function.body.start as usize).unwrap_or_default());
+        out.push_str(";\n");
         out.push_str(&copy(&unit.text, function, None));
         mutants.iter().for_each(|mutant| out.push_str(&copy(&unit.text, function, Some(mutant))));
         at = end as usize;

@@ -17,8 +17,9 @@ use lydian_base::{SourceMap, Span};
 use lydian_frontend::ParsedUnit;
 use lydian_frontend::ast::{FunctionDecl, FunctionId, TranslationUnit};
 
-use crate::mutant::{FunctionNotes, Mutant, Position};
+use crate::mutant::{FunctionNotes, FunctionText, Mutant, Position};
 use crate::operator::Operator;
+use crate::pattern::Pattern;
 use crate::text::on_one_line;
 use functions::FunctionWalk;
 use site::FunctionPlan;
@@ -30,6 +31,10 @@ pub struct Enumeration {
     pub mutants: Vec<Mutant>,
     /// The functions without mutants that could have some, each with the reason.
     pub left_out: Vec<(String, String)>,
+    /// Mutants by patterns that make no program: they are as the original is.
+    pub refused: Vec<u32>,
+    /// All functions that the text defines, in its order.
+    pub defined: Vec<FunctionText>,
     pub(crate) functions: Vec<FunctionPlan>,
 }
 
@@ -39,8 +44,17 @@ impl Enumeration {
         self.functions.iter().map(|plan| plan.notes.clone()).collect()
     }
 
-    /// Leaves out the mutants of functions that the compiler refuses. Returns whether there are any.
-    pub fn leave_out(&mut self, reason: &str, is_refused: impl Fn(&FunctionNotes) -> bool) -> bool {
+    /// Leaves out mutants of functions that the compiler refuses: at first those by patterns that are no
+    /// program alone, as `is_program` says, and else all. Returns whether there are any.
+    pub fn leave_out(
+        &mut self,
+        reason: &str,
+        is_refused: &dyn Fn(&FunctionNotes) -> bool,
+        is_program: &dyn Fn(&Mutant) -> bool,
+    ) -> bool {
+        if self.withdraw_patterns(is_refused, is_program) {
+            return true;
+        }
         let before = self.functions.len();
         let left_out = &mut self.left_out;
         self.functions.retain(|plan| {
@@ -55,6 +69,30 @@ impl Enumeration {
     }
 }
 
+impl Enumeration {
+    /// Makes mutants by patterns that are no program do what the original does, in some functions.
+    fn withdraw_patterns(
+        &mut self,
+        is_meant: &dyn Fn(&FunctionNotes) -> bool,
+        is_program: &dyn Fn(&Mutant) -> bool,
+    ) -> bool {
+        let before = self.refused.len();
+        for plan in self.functions.iter_mut().filter(|plan| is_meant(&plan.notes)) {
+            for site in &mut plan.sites {
+                for (number, alternative) in (site.first..).zip(&mut site.alternatives) {
+                    let mutant = &self.mutants[number as usize - 1];
+                    let is_known = self.refused.contains(&number);
+                    if mutant.operator == Operator::Own && !is_known && !is_program(mutant) {
+                        alternative.1.clone_from(&mutant.original);
+                        self.refused.push(number);
+                    }
+                }
+            }
+        }
+        self.refused.len() != before
+    }
+}
+
 /// The choice of mutants.
 #[derive(Clone, Copy)]
 pub struct Choice<'c> {
@@ -62,6 +100,8 @@ pub struct Choice<'c> {
     pub file: &'c dyn Fn(&str) -> bool,
     /// The operators.
     pub operators: &'c [Operator],
+    /// The user's own operators.
+    pub patterns: &'c [Pattern],
     /// The text of a user's file.
     pub read: &'c dyn Fn(&str) -> Option<String>,
 }
@@ -70,6 +110,13 @@ pub struct Choice<'c> {
 pub fn enumerate(unit: &ParsedUnit, choice: Choice<'_>) -> Enumeration {
     let mut found = Enumeration::default();
     let mut places = Places { map: &unit.source, choice, files: HashMap::new() };
+    let texts = unit.ast.defined_functions().filter(|(_, function)| !function.span.is_none());
+    let text = |(_, function): (FunctionId, &FunctionDecl)| FunctionText {
+        name: function.name.to_string(),
+        span: function.span,
+    };
+    found.defined = texts.map(text).collect();
+    found.defined.sort_by_key(|function| function.span.start);
     for (id, function) in unit.ast.defined_functions() {
         if !is_chosen(&unit.source, function, choice) {
             continue;
@@ -106,7 +153,7 @@ fn of_function(
     found: &mut Enumeration,
 ) {
     let first = found.mutants.len() as u32 + 1;
-    let walk = FunctionWalk::new(&unit.ast, unit.source.text(), id, places.choice.operators);
+    let walk = FunctionWalk::new(&unit.ast, unit.source.text(), id, places.choice);
     let Some((mut plan, drafts)) = walk.plan(first) else { return };
     let function = &unit.ast.functions[id];
     let (mut number, mut same) = (first, HashMap::new());

@@ -113,6 +113,21 @@ pub struct UnitMutants {
     pub functions: Vec<FunctionNotes>,
     /// The functions without mutants, each with the reason.
     pub left_out: Vec<(String, String)>,
+    /// The numbers of mutants by patterns that make no program.
+    #[serde(default)]
+    pub refused: Vec<u32>,
+    /// All functions that the text defines, in its order.
+    #[serde(default)]
+    pub defined: Vec<FunctionText>,
+}
+
+/// The definition of a function in a unit's text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionText {
+    /// Its name.
+    pub name: String,
+    /// The whole definition.
+    pub span: Span,
 }
 
 /// The text of a function with mutants.
@@ -139,6 +154,15 @@ impl UnitMutants {
     /// The mutant of this number.
     pub fn mutant(&self, number: u32) -> Option<&Mutant> {
         self.mutants.get((number as usize).checked_sub(1)?)
+    }
+
+    /// The function that a mutant changes.
+    pub fn function_of(&self, mutant: &Mutant) -> Option<&FunctionNotes> {
+        let mut all = self.functions.iter();
+        all.find(|function| {
+            let (first, end) = function.numbers;
+            (first..end).contains(&mutant.number)
+        })
     }
 
     /// The id of a mutant among all units.

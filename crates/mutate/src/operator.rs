@@ -37,11 +37,13 @@ pub enum Operator {
     Ars,
     /// A variable that is read to another.
     Vrr,
+    /// A pattern of the user's.
+    Own,
 }
 
 impl Operator {
     /// All operators, in the order of tables.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Abs,
         Self::Aor,
         Self::Ror,
@@ -56,6 +58,7 @@ impl Operator {
         Self::Arr,
         Self::Ars,
         Self::Vrr,
+        Self::Own,
     ];
 
     /// Its abbreviation.
@@ -75,26 +78,7 @@ impl Operator {
             Self::Arr => "ARR",
             Self::Ars => "ARS",
             Self::Vrr => "VRR",
-        }
-    }
-
-    /// Its change, in words.
-    pub const fn description(self) -> &'static str {
-        match self {
-            Self::Abs => "absolute value",
-            Self::Aor => "arithmetic operator",
-            Self::Ror => "comparison",
-            Self::Cor => "Boolean operator",
-            Self::Lor => "bitwise operator",
-            Self::Sor => "shift",
-            Self::Uoi => "unary operator put in",
-            Self::Cro => "constant",
-            Self::Lhs => "assigned variable",
-            Self::Sdl => "statement deleted",
-            Self::Rvr => "returned value",
-            Self::Arr => "argument left out",
-            Self::Ars => "arguments swapped",
-            Self::Vrr => "wrong variable",
+            Self::Own => "OWN",
         }
     }
 }

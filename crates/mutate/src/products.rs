@@ -31,16 +31,15 @@ static long long lydian_llabs(long long n) { return n < 0 ? -n : n; }
 /// variable may read a global.
 pub fn is_provable(unit: &UnitMutants, mutant: &Mutant) -> bool {
     let divides = ["-> /", "-> %"].iter().any(|end| mutant.name.ends_with(end));
-    let others = matches!(mutant.operator, Operator::Vrr | Operator::Lhs | Operator::Sor);
-    !divides && !others && function_of(unit, mutant).is_some()
+    let others =
+        matches!(mutant.operator, Operator::Vrr | Operator::Lhs | Operator::Sor | Operator::Own);
+    !divides && !others && computing(unit, mutant).is_some()
 }
 
-fn function_of<'u>(unit: &'u UnitMutants, mutant: &Mutant) -> Option<&'u FunctionNotes> {
-    let mut all = unit.functions.iter();
-    all.find(|function| {
-        let (first, end) = function.numbers;
-        function.copies && !function.computes.is_empty() && (first..end).contains(&mutant.number)
-    })
+/// The function of a mutant, if it only computes.
+fn computing<'u>(unit: &'u UnitMutants, mutant: &Mutant) -> Option<&'u FunctionNotes> {
+    let function = unit.function_of(mutant)?;
+    (function.copies && !function.computes.is_empty()).then_some(function)
 }
 
 /// The product of these mutants with their functions. It calls `reach_error` in the function that
@@ -58,7 +57,7 @@ pub fn text(unit: &UnitMutants, mutants: &[&Mutant]) -> String {
     }
     let mut calls = String::new();
     for (at, mutant) in mutants.iter().enumerate() {
-        let Some(function) = function_of(unit, mutant) else { continue };
+        let Some(function) = computing(unit, mutant) else { continue };
         let number = mutant.number;
         out.push_str(&copies(&unit.text, function, mutant));
         let _ = writeln!(out, "static void {CHECK}{number}(void)\n{{");

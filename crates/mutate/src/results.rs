@@ -95,6 +95,8 @@ pub struct MutantResult {
     pub killed_by: Vec<String>,
     /// Whether tests that kill all other mutants kill it, too ([`MutationResults::mark_subsumed`]).
     pub subsumed: bool,
+    /// The test that was made to kill it, as no test before does.
+    pub generated: Option<String>,
 }
 
 /// The results of a unit.
@@ -113,8 +115,12 @@ pub struct MutationResults {
     pub units: Vec<UnitResults>,
     /// The tests, with the time of each on the original in microseconds.
     pub tests: Vec<(String, u64)>,
+    /// Whether all tests that infect a mutant ran on it, so that all kills are known.
+    pub all_tests: bool,
     /// The number of runs of tests on mutants.
     pub runs: u64,
+    /// The number of runs whose results earlier runs had.
+    pub taken_over: u64,
     /// The time of these runs in microseconds.
     pub micros: u64,
 }
@@ -138,6 +144,8 @@ pub struct Score {
     pub equivalent: u32,
     /// Invalid, or not run.
     pub without_result: u32,
+    /// Those of the killed ones that others subsume, where all tests ran.
+    pub subsumed: u32,
 }
 
 impl Score {
@@ -165,6 +173,12 @@ impl Score {
             self.equivalent,
             self.without_result,
         ]
+    }
+
+    /// Adds a mutant with its outcome.
+    pub fn add_result(&mut self, result: &MutantResult) {
+        self.add(&result.outcome);
+        self.subsumed += u32::from(result.subsumed);
     }
 
     /// Adds an outcome.
@@ -207,7 +221,7 @@ impl MutationResults {
     /// The score of all.
     pub fn score(&self) -> Score {
         let mut score = Score::default();
-        self.all().for_each(|result| score.add(&result.outcome));
+        self.all().for_each(|result| score.add_result(result));
         score
     }
 
@@ -236,7 +250,7 @@ impl MutationResults {
     pub fn scores_by<K: Ord>(&self, key: impl Fn(&Mutant) -> K) -> BTreeMap<K, Score> {
         let mut scores: BTreeMap<K, Score> = BTreeMap::new();
         for result in self.all() {
-            scores.entry(key(&result.mutant)).or_default().add(&result.outcome);
+            scores.entry(key(&result.mutant)).or_default().add_result(result);
         }
         scores
     }

@@ -18,7 +18,7 @@ mod recording;
 use lydian_base::{SourceMap, Span};
 
 use crate::enumerate::Enumeration;
-use crate::enumerate::site::{Entry, FunctionPlan, Site, Usage};
+use crate::enumerate::site::{Deletion, Entry, FunctionPlan, Site, Usage};
 use crate::mutant::UnitId;
 use crate::text::{Edits, on_one_line};
 use recording::recorded;
@@ -50,6 +50,34 @@ pub fn schema(map: &SourceMap, found: &Enumeration, id: &UnitId) -> String {
         .replace("LYDIAN_FILE_BYTES", &format!("{MOST_FILE_BYTES}ul"));
     let runtime = without_comments(&runtime);
     format!("# 1 \"<lydian>\" 1 3\n{runtime}\n{}", edits.apply(text, whole))
+}
+
+/// The variable that chooses a mutant in [`choices`].
+pub const CHOICE: &str = "lydian_mutant";
+
+/// The text with all mutants of an enumeration, each where it stands: [`CHOICE`], a static variable that
+/// nothing writes to, has the number of the chosen one. It is a text to be analysed, and not to be run: a
+/// recursive call, a static variable and an address of a function mean what they mean in the mutant
+/// alone, and infections are not recorded.
+pub fn choices(map: &SourceMap, found: &Enumeration) -> String {
+    let text = map.text();
+    let mut edits = Edits::default();
+    for plan in &found.functions {
+        let mut own = Edits::default();
+        for site in &plan.sites {
+            own.replace(site.span, bare_choice(text, site));
+        }
+        for Deletion { span, number } in &plan.deletions {
+            let before = format!("{{ if ({CHOICE} != {number}u) ");
+            own.wrap(*span, before, " }".to_owned());
+        }
+        for call in &plan.label_calls {
+            own.replace(*call, "(void)0".to_owned());
+        }
+        edits.replace(plan.notes.body, own.apply(text, plan.notes.body));
+    }
+    let whole = Span::new(0, text.len() as u32);
+    format!("# 1 \"<lydian>\" 1 3\nstatic unsigned {CHOICE};\n{}", edits.apply(text, whole))
 }
 
 /// The text of the run-time without comments, since preprocessed text has none.
@@ -114,7 +142,7 @@ fn copied(map: &SourceMap, plan: &FunctionPlan, entry: &Entry, body: &str, edits
         edits.replace(*call, "(void)0".to_owned());
     }
     let at = notes.span.end;
-    let copy = format!("\n{}{head}{body}\n{}", marker(map, start), marker(map, at - 1));
+    let copy = format!("\n{}{head}{body}\n{}", map.line_marker(start), map.line_marker(at - 1));
     edits.replace(Span::new(at, at), copy);
 }
 
@@ -128,25 +156,30 @@ pub(crate) fn renamed_head(
     format!("{}{new}{}", part(span.start, name.start), part(name.end, body.start))
 }
 
-/// A line marker for the line of an offset.
-fn marker(map: &SourceMap, offset: u32) -> String {
-    let place = map.place(offset);
-    let file = place.file.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("# {} \"{file}\"\n", place.line)
-}
-
-/// A site as a choice of its alternatives, the original among them.
-fn choice(text: &str, site: &Site) -> String {
-    let original = text.get(site.span.range()).unwrap_or_default();
-    let own = used(&site.usage, original);
+/// The alternatives of a site, each behind the test of its number.
+fn chain(text: &str, site: &Site) -> String {
     let mut chain = String::new();
     for (number, (span, replacement)) in (site.first..).zip(&site.alternatives) {
         let range = site.span.range();
         let before = text.get(range.start..span.start as usize).unwrap_or_default();
         let after = text.get(span.end as usize..range.end).unwrap_or_default();
         let mutant = format!("{before}{replacement}{after}");
-        chain.push_str(&format!("lydian_mutant == {number}u ? {} : ", used(&site.usage, &mutant)));
+        chain.push_str(&format!("{CHOICE} == {number}u ? {} : ", used(&site.usage, &mutant)));
     }
+    chain
+}
+
+/// A site as a choice of its alternatives, without records.
+fn bare_choice(text: &str, site: &Site) -> String {
+    let own = used(&site.usage, text.get(site.span.range()).unwrap_or_default());
+    let (first, count) = (site.first, site.alternatives.len());
+    format!("({CHOICE} - {first}u < {count}u ? ({}{own}) : {own})", chain(text, site))
+}
+
+/// A site as a choice of its alternatives, the original among them.
+fn choice(text: &str, site: &Site) -> String {
+    let original = text.get(site.span.range()).unwrap_or_default();
+    let (own, chain) = (used(&site.usage, original), chain(text, site));
     let recorded = used(&site.usage, &recorded(text, site));
     format!(
         "(__builtin_expect(lydian_mutant == 0, 1) ? {own} : lydian_mutant == ~0u ? {recorded} : \

@@ -108,6 +108,7 @@ pub const fn annotator_of(criterion: Criterion) -> &'static dyn Annotator {
         Criterion::Cutpnfp => &implicants::NearFalsePoints,
         Criterion::Bva => &boundary::BoundaryValues,
         Criterion::Wm => &mutation::WeakMutation,
+        Criterion::Sm => &mutation::StrongMutation,
         Criterion::Idc => &domain::InputDomainCoverage,
         Criterion::Rte => &runtime::RuntimeErrorCoverage,
         Criterion::AugBoundary => &augmentation::boundary::AugmentedBoundaries,

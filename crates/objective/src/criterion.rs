@@ -79,6 +79,9 @@ pub enum Form {
     Label,
     /// Hyperlabels, since labels alone cannot express them.
     Hyperlabel,
+    /// Mutants of the text. No predicate at a place says whether a test kills one, so they are outside of
+    /// the language of hyperlabels: whole runs of two programs are compared.
+    Mutant,
 }
 
 /// The source of the objectives of a criterion.
@@ -138,8 +141,17 @@ impl Criterion {
     /// Whether its objectives are hyperlabels, which labels alone cannot express.
     pub const fn is_hyper(self) -> bool {
         match self.profile().form {
-            Form::Label => false,
+            Form::Label | Form::Mutant => false,
             Form::Hyperlabel => true,
+        }
+    }
+
+    /// Whether its objectives are mutants of the text, which have no labels. Only the generator asks for
+    /// them, and only runs of mutants measure them.
+    pub const fn is_strong(self) -> bool {
+        match self.profile().form {
+            Form::Mutant => true,
+            Form::Label | Form::Hyperlabel => false,
         }
     }
 

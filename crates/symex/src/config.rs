@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use lydian_ir::GlobalId;
 use lydian_ir::arith::Overflow;
 use serde::{Deserialize, Serialize};
 
@@ -242,6 +243,22 @@ pub struct Config {
     pub learns: bool,
     /// Where the exploration may wait for others.
     pub pause: Option<Pause>,
+    /// A second run on each path, with which the first is compared.
+    pub second_run: Option<SecondRun>,
+}
+
+/// A second run of the function under test from the inputs of each path, with another value of one
+/// variable. A path gives a test where the two runs may end differently: in the result, the memory, the
+/// number of calls of undefined functions, or how they end. Labels are not looked at.
+///
+/// Such an exploration compares a program with a mutant that the variable chooses. Where it is complete
+/// without a test, the runs do the same on all inputs on which the first has defined behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecondRun {
+    /// The variable, a number, which is 0 in the first run and no input.
+    pub variable: GlobalId,
+    /// Its value in the second run.
+    pub value: u64,
 }
 
 impl Default for Config {
@@ -270,6 +287,7 @@ impl Default for Config {
             traces: false,
             learns: false,
             pause: None,
+            second_run: None,
         }
     }
 }

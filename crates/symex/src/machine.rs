@@ -46,6 +46,7 @@ use smallvec::SmallVec;
 use crate::config::Config;
 use crate::limits::Cut;
 use crate::machine::program::site::ProgramPoint;
+use calls::second_run;
 use calls::statics::Statics;
 use decision_log::DecisionLog;
 use ending::CallEnd;
@@ -129,6 +130,8 @@ pub(crate) struct Machine<'p, 'e, N> {
     reads: UndeterminedReads,
     /// The calls within which paths ended.
     pub(crate) ends: BTreeSet<CallEnd>,
+    /// Whether two runs of a path differ on some input, where runs are compared.
+    pub(crate) runs_differ: bool,
 }
 
 /// A new machine, with the data for its first state.
@@ -173,6 +176,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let mut memory = Memory::new();
         let arguments = lay_out(&context, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;
+        second_run::set_up(config.second_run, &context, &mut memory);
         let tables = CharacterTables::make(program, &mut pool, &mut memory);
         let control_flow = Rc::new(control_flow_of(program, &touched, functions));
         let mut machine = Self {
@@ -195,6 +199,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
             havocs: 0,
             reads: UndeterminedReads::default(),
             ends: BTreeSet::new(),
+            runs_differ: false,
             context,
             pool,
             plan,
@@ -249,6 +254,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
                 volatile: Arc::default(),
                 unknowns: 0,
                 outgrown: false,
+                calls: Arc::default(),
             },
             course: Course::default(),
             depends: Dependences::default(),

@@ -52,6 +52,16 @@ pub(crate) struct MutateArgs {
     /// Seconds for proofs that survivors of a file are equivalent; 0 leaves them out
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = seconds)]
     pub(crate) proof_time: f64,
+    /// Run all tests anew: do not take over results of earlier runs
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Make tests that kill the mutants which are alive, and write them as a suite of their own into this
+    /// folder; for one file, with its compiler flags after `--` or in a compilation database
+    #[arg(long, value_name = "DIR", requires = "files")]
+    pub(crate) generate: Option<PathBuf>,
+    /// Seconds for --generate for each function with mutants that are alive
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
+    pub(crate) time: f64,
     /// The store of the build [default: $LYDIAN_DIR, else .lydian in the project's root]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,

@@ -5,9 +5,11 @@ use lydian::{MissingObjective, Project, ProjectRequest, files, read_suite};
 use crate::args::CoverArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Terminal;
+use crate::requests::check_labels;
 use crate::{interrupt, output, table};
 
 pub(crate) fn run(args: &CoverArgs) -> Result<ExitCode, Failure> {
+    check_labels(&args.criteria.chosen())?;
     let cancel = interrupt::install()?;
     let observer = Terminal::new();
     let program = Some(args.program.request()?);

@@ -9,15 +9,22 @@ use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use lydian::mutation::report::{difference, elements, json, page};
 use lydian::mutation::results::{MutantResult, MutationResults, Outcome, Score};
-use lydian::mutation::{Mutant, MutationTask, MutationTests, Operator, ProductProver, TimeLimits};
-use lydian::{Store, files};
+use lydian::mutation::{
+    KillerRequest, Killers, Mutant, MutationTask, MutationTests, Operator, ProductProver,
+    TimeLimits, patterns,
+};
+use lydian::{Configuration, Project, ProjectRequest, Store, files};
 use lydian_report::filters::paths;
 
 use super::report::{changed, folder};
 use crate::args::MutateArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Terminal;
+use crate::requests::time_limit;
 use crate::{interrupt, output};
+
+/// The file with results of earlier runs, in the store.
+const KEPT: &str = "mutation-results.json";
 
 pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
     let root = folder("mutate", None)?;
@@ -41,11 +48,28 @@ pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
             of_file.any(|(_, lines)| lines.meets(mutant.start.line, mutant.end.line))
         })
     };
-    let prover = ProductProver { time: Duration::from_secs_f64(args.proof_time) };
-    let results = task.run(&keeps, &prover, &cancel, &Terminal::new())?;
+    let time = Duration::from_secs_f64(args.proof_time);
+    let prover = ProductProver { time, flags: args.flags.clone() };
+    let observer = Terminal::new();
+    check_generation(args)?;
+    let mut results = task.run(&keeps, &prover, &cancel, &observer)?;
+    let killers = args.generate.as_deref().map(|folder| {
+        let project = project(args, &task, &observer)?;
+        let request = KillerRequest {
+            folder: folder.to_owned(),
+            time: time_limit(args.time),
+            operators: task.operators.clone(),
+            jobs: args.jobs,
+        };
+        Ok::<_, Failure>(request.run(&project, &mut results, &cancel, &observer)?)
+    });
+    let killers = killers.transpose()?;
     let shown = Shown { root: &root };
     shown.write(args, &results)?;
     output::text(&shown.text(&results, args.show))?;
+    if let (Some(killers), Some(folder)) = (killers, &args.generate) {
+        output::text(&generated(&killers, folder, &results))?;
+    }
     let score = results.score();
     if cancel.is_cancelled() {
         return Ok(ExitCode::Interrupted);
@@ -55,6 +79,52 @@ pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
     }
     let is_below = args.fail_under.zip(score.percent()).is_some_and(|(least, own)| own < least);
     Ok(if is_below { ExitCode::Below } else { ExitCode::Done })
+}
+
+/// Refuses a generation of tests that cannot be made.
+fn check_generation(args: &MutateArgs) -> Result<(), Failure> {
+    let Some(folder) = &args.generate else { return Ok(()) };
+    if args.files.len() != 1 {
+        return Err(Failure::usage("mutate", "--generate makes tests for one file at a time"));
+    }
+    if args.tests.as_ref() == Some(folder) {
+        let what = "--generate makes a suite of its own, and would overwrite that of --tests";
+        return Err(Failure::usage("mutate", what).note(
+            "name another folder, or use `lydian gen --criteria sm`, which extends a suite",
+        ));
+    }
+    Ok(())
+}
+
+/// The mutated file as a project, whose functions with mutants are tested.
+fn project(
+    args: &MutateArgs,
+    task: &MutationTask,
+    observer: &Terminal,
+) -> Result<Project, Failure> {
+    let file = task.files[0].clone();
+    let configuration = Configuration::read(None, &file)?;
+    let (functions, flags) = (args.functions.clone(), args.flags.clone());
+    let request = ProjectRequest { functions, flags, configuration, ..ProjectRequest::new(file) };
+    Ok(Project::load(&request, observer)?)
+}
+
+/// The tests that were made, and what is left.
+fn generated(killers: &Killers, folder: &Path, results: &MutationResults) -> String {
+    let killed = results.all().filter(|result| result.generated.is_some()).count();
+    let alive = results.all().filter(|result| result.outcome.is_alive()).count();
+    let (tests, folder) = (killers.tests.len(), folder.display());
+    let mut text =
+        format!("{tests} tests in {folder} kill {killed} of the {alive} mutants that are alive.\n");
+    for test in &killers.tests {
+        for line in &test.kept_for {
+            let _ = writeln!(text, "  {}: {line}", test.name);
+        }
+    }
+    for (reason, count) in &killers.unknown {
+        let _ = writeln!(text, "{count} are left: {reason}");
+    }
+    text
 }
 
 fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
@@ -77,17 +147,39 @@ fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
     };
     let limits = TimeLimits { factor: args.time_factor, ..TimeLimits::default() };
     let functions = args.functions.clone();
+    let nearest = files.first().cloned().unwrap_or_else(|| root.join("lydian"));
+    let patterns = patterns(&Configuration::read(None, &nearest)?)?;
     let jobs = args.jobs.unwrap_or(jobs);
+    let kept = store(args, root).join(KEPT);
+    if args.fresh {
+        drop(std::fs::remove_file(&kept));
+    }
     let all_tests = args.all_tests;
-    Ok(MutationTask { files, tests, operators, functions, jobs, all_tests, limits })
+    Ok(MutationTask {
+        files,
+        tests,
+        operators,
+        patterns,
+        functions,
+        jobs,
+        all_tests,
+        limits,
+        kept: Some(kept),
+        leaves_out_failing: false,
+    })
+}
+
+/// The folder of what is kept between runs.
+fn store(args: &MutateArgs, root: &Path) -> PathBuf {
+    match &args.dir {
+        Some(folder) => root.join(folder),
+        None => Store::locate(root).path().to_owned(),
+    }
 }
 
 /// The tests of a project, with this program as its compiler.
 fn commands(args: &MutateArgs, files: &[PathBuf], root: &Path) -> Result<MutationTests, Failure> {
-    let store = match &args.dir {
-        Some(folder) => root.join(folder),
-        None => Store::locate(root).path().to_owned(),
-    };
+    let store = store(args, root);
     let own = std::env::current_exe().map_err(|error| {
         Failure::environment("mutate", format!("the path of this program is not known: {error}"))
     })?;
@@ -130,10 +222,11 @@ impl Shown<'_> {
     /// Tables, survivors and figures.
     fn text(&self, results: &MutationResults, most: usize) -> String {
         let mut text = String::new();
+        let all = results.all_tests;
         let tables = [
-            table("file", results.scores_by(|mutant| self.path(&mutant.file))),
-            table("function", results.scores_by(|mutant| mutant.function.clone())),
-            table("operator", results.scores_by(|mutant| mutant.operator.name().to_owned())),
+            table(("file", all), results.scores_by(|mutant| self.path(&mutant.file))),
+            table(("function", all), results.scores_by(|mutant| mutant.function.clone())),
+            table(("operator", all), results.scores_by(|mutant| mutant.operator.name().to_owned())),
         ];
         tables.iter().for_each(|table| _ = writeln!(text, "{table}\n"));
         text.push_str(&self.survivors(results, most));
@@ -143,11 +236,15 @@ impl Shown<'_> {
         let _ = writeln!(
             text,
             "{} of {} mutants are killed ({percent}); {} are equivalent and do not count. \
-             {} runs in {seconds:.1} s.",
+             {} runs in {seconds:.1} s{}.",
             score.detected(),
             score.counted(),
             score.equivalent,
             results.runs,
+            match results.taken_over {
+                0 => String::new(),
+                count => format!(", and {count} results of earlier runs"),
+            },
         );
         let killed = results.all().filter(|result| !result.killed_by.is_empty());
         let killed: Vec<&MutantResult> = killed.collect();
@@ -195,14 +292,21 @@ fn read(file: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn table(of: &str, scores: impl IntoIterator<Item = (String, Score)>) -> Table {
+/// The scores as a table; with the subsumed mutants where all tests ran.
+fn table(
+    (of, all_tests): (&str, bool),
+    scores: impl IntoIterator<Item = (String, Score)>,
+) -> Table {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header([of].into_iter().chain(Score::HEADS).chain(["score"]));
+    let subsumed = all_tests.then_some("subsumed");
+    table.set_header([of].into_iter().chain(Score::HEADS).chain(subsumed).chain(["score"]));
     for (name, score) in scores {
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         let mut row = vec![Cell::new(name)];
-        row.extend(score.counts().map(|count| right(count.to_string())));
+        let subsumed = all_tests.then_some(score.subsumed);
+        let counts = score.counts().into_iter().chain(subsumed);
+        row.extend(counts.map(|count| right(count.to_string())));
         let percent = score.percent().map_or_else(|| "-".to_owned(), |it| format!("{it:.1}%"));
         row.push(right(percent));
         table.add_row(row);

@@ -10,6 +10,7 @@ use crate::args::ObjectivesArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::output;
 use crate::progress::Terminal;
+use crate::requests::check_labels;
 
 #[derive(Serialize)]
 struct Listing<'a> {
@@ -36,6 +37,7 @@ struct ListedObjective<'a> {
 }
 
 pub(crate) fn run(args: &ObjectivesArgs) -> Result<ExitCode, Failure> {
+    check_labels(&args.criteria.chosen())?;
     let observer = Terminal::new();
     let request = args.source.request(args.source.configuration()?);
     let project = Project::load(&request, &observer)?;

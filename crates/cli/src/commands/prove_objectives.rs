@@ -15,7 +15,7 @@ use super::prove::{show_argument, show_inputs, write_tests};
 use crate::args::ProveArgs;
 use crate::exit::{ExitCode, Failure};
 use crate::progress::Terminal;
-use crate::requests::time_limit;
+use crate::requests::{check_labels, time_limit};
 use crate::{interrupt, output};
 
 const HEADER: [&str; 6] =
@@ -63,6 +63,7 @@ fn request(args: &ProveArgs) -> Result<ObjectiveProofRequest, Failure> {
         return Err(Failure::usage("criteria", what)
             .note("leave out --criteria; or ask the tool about objectives with `lydian gen`"));
     }
+    check_labels(&CriterionChoice::together(&args.criteria))?;
     let Some((first, others)) = args.files.split_first() else {
         return Err(Failure::usage("files", "no C file is named"));
     };

@@ -1,6 +1,9 @@
 //! `lydian mutate`: mutants that tests kill, of suites and of projects.
 
 mod bad_input;
+mod equivalence;
+mod kept;
+mod killing;
 mod of_projects;
 mod of_suites;
 

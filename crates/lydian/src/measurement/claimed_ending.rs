@@ -18,6 +18,15 @@ pub(crate) fn agrees(claimed: &Ending, outcome: &Outcome) -> bool {
     }
 }
 
+/// Whether a run ends as another does.
+pub(crate) fn ends_alike(a: &Outcome, b: &Outcome) -> bool {
+    match (a, b) {
+        (Outcome::Returned(_), Outcome::Returned(_)) => true,
+        (Outcome::Crashed(a), Outcome::Crashed(b)) => a.signal == b.signal && a.class == b.class,
+        _ => a == b,
+    }
+}
+
 /// Whether the interpreter did not follow a run to its end.
 pub(crate) const fn is_cut_short(end: End) -> bool {
     matches!(end, End::Stopped(_) | End::TooDeep(_) | End::Unknown(_))

@@ -31,7 +31,7 @@ use lydian_objective::{
 };
 use rustc_hash::FxHashSet;
 
-use super::claimed_ending::is_cut_short;
+use super::claimed_ending::{ends_alike, is_cut_short};
 use super::compiled_program::{self, CompiledProgram, Measurement};
 use crate::error::Error;
 use crate::project::Project;
@@ -441,6 +441,35 @@ impl<'a> TestRunner<'a> {
         let measurer = self.measurer()?;
         let mut run = |fill| measurer.observe(test, fill).map_err(compiled_program::failure);
         Ok([run(false)?, run(true)?])
+    }
+
+    /// What is known of a test that was measured, for its assertions: the interpreter's facts about it, and
+    /// the memory after two runs, where it ends well and C defines it.
+    pub(crate) fn observed(
+        &mut self,
+        test: &Test,
+        outcome: &Outcome,
+    ) -> Result<(Forecast, Option<[Run; 2]>), Error> {
+        let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
+        let mut forecast = match ends_well {
+            true => self.forecast(test),
+            false => Forecast::default(),
+        };
+        let mut seen = match ends_well && !forecast.is_undefined {
+            true => Some(self.observe(test)?),
+            false => None,
+        };
+        let is_alike = |run: &Run| ends_alike(&run.outcome, outcome);
+        if seen.as_ref().is_some_and(|runs| !runs.iter().all(is_alike)) {
+            (forecast.is_undefined, seen) = (true, None);
+        }
+        match &mut seen {
+            Some([first, other]) => {
+                forecast.undetermined.disturb(&self.project.program, other, first);
+            }
+            None => forecast.calls.clear(),
+        }
+        Ok((forecast, seen))
     }
 
     /// Keeps the sequences that end before undefined behaviour, or none if these are not known. Returns

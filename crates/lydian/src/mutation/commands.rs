@@ -5,19 +5,19 @@
 
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use lydian_base::{CancelToken, Diagnostic};
 use lydian_mutate::results::Failure;
 
 use crate::error::{Error, ErrorKind};
+use crate::process_group;
 
-/// The first and the longest pause between two looks at a process.
-const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(5));
 /// The time of a test without a mutant.
 const LONGEST: Duration = Duration::from_secs(3600);
+/// The begin of the names of the functions that run a test of a suite.
+pub(crate) const CASE_FUNCTION: &str = "lydian_case_";
 /// The last lines of a failing test that are shown.
 const LINES: usize = 8;
 
@@ -43,6 +43,12 @@ impl TestCommand {
     pub(crate) fn program(name: &str, program: PathBuf) -> Self {
         let arguments = vec![name.to_owned()];
         Self { name: name.to_owned(), program, arguments, variables: Vec::new() }
+    }
+
+    /// The function in which it begins, if it runs one test of a suite; a command of a shell may begin
+    /// anywhere.
+    pub(crate) fn root(&self) -> Option<String> {
+        (self.arguments.len() == 1).then(|| format!("{CASE_FUNCTION}{}", self.name))
     }
 
     /// A command of a shell.
@@ -80,7 +86,7 @@ impl TestCommand {
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let begun = Instant::now();
         let mut child = command.spawn().map_err(|error| self.unstartable(&error))?;
-        let status = wait(&mut child, begun + limit, cancel);
+        let status = process_group::wait(&mut child, begun + limit, cancel);
         let time = begun.elapsed();
         let status = status.map_err(|error| self.unstartable(&error))?;
         Ok(TestRun { failure: failure(status), time })
@@ -138,39 +144,6 @@ fn failure(status: Option<ExitStatus>) -> Option<Failure> {
     }
 }
 
-/// Waits for the end, or until the time is over; then nothing of the group is left.
-fn wait(
-    child: &mut Child,
-    end: Instant,
-    cancel: &CancelToken,
-) -> std::io::Result<Option<ExitStatus>> {
-    let mut pause = PAUSES.0;
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break Some(status);
-        }
-        if Instant::now() >= end || cancel.is_cancelled() {
-            break None;
-        }
-        thread::sleep(pause);
-        pause = (pause * 5 / 4).min(PAUSES.1);
-    };
-    end_group(child.id());
-    if status.is_none() {
-        drop(child.kill());
-        child.wait()?;
-    }
-    Ok(status)
-}
-
-/// Kills all processes of a group.
-fn end_group(leader: u32) {
-    let Ok(leader) = i32::try_from(leader) else { return };
-    // SAFETY: the call takes two numbers. The group is that of a child that this process started; a
-    // group that is gone is an error that changes nothing.
-    unsafe { libc::kill(-leader, libc::SIGKILL) };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,7 +171,7 @@ mod tests {
             if state.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')) {
                 return true;
             }
-            thread::yield_now();
+            std::thread::yield_now();
         }
         false
     }

@@ -3,24 +3,27 @@
 //! First the code of both is compared ([`lydian_mutate::clones`]), then a prover is asked. Only mutants
 //! that no test killed are compared.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lydian_base::CancelToken;
 use lydian_mutate::clones;
 use lydian_mutate::mutant::{Mutant, UnitMutants};
 use lydian_mutate::results::{EquivalenceProof, MutationResults, Outcome, UnitResults};
 
+use super::kept::{Dependences, KeptResults};
 use super::warn;
 use crate::events::Observer;
+use crate::generation::workers;
 use crate::project::COMPILER;
 
 /// A prover of equivalence, for mutants whose code differs from the original's.
 pub trait EquivalenceProver {
+    /// The prover and its effort in a few words: where they change, mutants without a proof are tried anew.
+    fn effort(&self) -> String;
+
     /// The numbers of those mutants that do what the original does in every run. Only a complete
     /// argument is a yes: for every input of the function on which the original's behaviour is defined,
     /// the mutant's is the same.
@@ -36,57 +39,68 @@ pub trait EquivalenceProver {
 pub(crate) fn leave_out(
     results: &mut MutationResults,
     prover: &dyn EquivalenceProver,
+    kept: &KeptResults,
     cancel: &CancelToken,
     observer: &dyn Observer,
 ) {
+    let units: Vec<UnitMutants> = results.units.iter().map(|of| of.unit.clone()).collect();
+    let dependences = Dependences::of(&units);
+    let effort = prover.effort();
     for of in &mut results.units {
-        let same = same_code(of, cancel, observer);
-        let alive = of.mutants.iter().filter(|result| result.outcome.is_alive());
+        let mut keys: BTreeMap<u32, String> = BTreeMap::new();
+        for result in of.mutants.iter_mut().filter(|result| result.outcome.is_alive()) {
+            let own = dependences.key([result.mutant.function.as_str()]);
+            let key = format!("{own}:{}:{effort}", result.mutant.key);
+            match kept.equivalence(&key) {
+                Some(Some(proof)) => result.outcome = Outcome::Equivalent { proof },
+                Some(None) => {}
+                None => _ = keys.insert(result.mutant.number, key),
+            }
+        }
+        let same = same_code(of, &keys, cancel, observer);
+        let alive = of.mutants.iter().filter(|it| keys.contains_key(&it.mutant.number));
         let others = alive.map(|result| &result.mutant).filter(|it| !same.contains(&it.number));
         let others: Vec<&Mutant> = others.collect();
         let proved = match cancel.is_cancelled() || others.is_empty() {
             true => BTreeSet::new(),
             false => prover.equivalent(&of.unit, &others, cancel),
         };
-        for result in of.mutants.iter_mut().filter(|result| result.outcome.is_alive()) {
-            let proof = if same.contains(&result.mutant.number) {
-                EquivalenceProof::SameCode
-            } else if proved.contains(&result.mutant.number) {
-                EquivalenceProof::Proof
-            } else {
-                continue;
+        for result in &mut of.mutants {
+            let number = result.mutant.number;
+            let Some(key) = keys.remove(&number) else { continue };
+            let proof = match (same.contains(&number), proved.contains(&number)) {
+                (true, _) => Some(EquivalenceProof::SameCode),
+                (false, true) => Some(EquivalenceProof::Proof),
+                (false, false) => None,
             };
-            result.outcome = Outcome::Equivalent { proof };
+            if let Some(proof) = proof {
+                result.outcome = Outcome::Equivalent { proof };
+            }
+            if proof.is_some() || !cancel.is_cancelled() {
+                kept.keep_equivalence(key, proof);
+            }
         }
     }
 }
 
 /// The numbers of the living mutants with the code of the original.
-fn same_code(of: &UnitResults, cancel: &CancelToken, observer: &dyn Observer) -> BTreeSet<u32> {
-    let alive = of.mutants.iter().filter(|result| result.outcome.is_alive());
+fn same_code(
+    of: &UnitResults,
+    asked: &BTreeMap<u32, String>,
+    cancel: &CancelToken,
+    observer: &dyn Observer,
+) -> BTreeSet<u32> {
+    let alive = of.mutants.iter().filter(|result| asked.contains_key(&result.mutant.number));
     let alive: Vec<&Mutant> = alive
         .map(|result| &result.mutant)
         .filter(|mutant| clones::is_comparable(&of.unit, mutant))
         .collect();
     let parts: Vec<&[&Mutant]> = alive.chunks(clones::MOST_CLONES).collect();
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
-    let work = || {
-        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if cancel.is_cancelled() {
-                break;
-            }
-            let same = same_in(&of.unit, part, observer);
-            found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(same);
-        }
-    };
-    let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
-    std::thread::scope(|scope| {
-        for _ in 1..workers.min(parts.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    let threads = vec![(); workers::count(None, parts.len())];
+    let found =
+        workers::work_on(&parts, threads, cancel, |part, ()| Ok(same_in(&of.unit, part, observer)));
+    let found = found.map(|found| found.done).unwrap_or_default();
+    found.into_iter().flat_map(|(_, same)| same).collect()
 }
 
 /// The numbers of those mutants with the code of the original.

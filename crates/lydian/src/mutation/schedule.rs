@@ -3,106 +3,144 @@
 //! Each mutant meets the tests that infect it, the fastest first, until one fails. Mutants are shared
 //! out among threads one by one; their outcomes do not depend on the order.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use lydian_base::CancelToken;
-use lydian_mutate::MUTANT_VARIABLE;
-use lydian_mutate::results::{MutantResult, MutationResults, Outcome};
+use lydian_mutate::results::{MutationResults, Outcome, UnitResults};
+use lydian_mutate::{MUTANT_VARIABLE, Mutant};
 
+use super::kept::{KeptResults, run_key};
 use super::records::Records;
 use super::{MutationTask, Target};
+use crate::error::Error;
+use crate::generation::workers;
 
 pub(crate) struct Schedule<'a> {
     pub(crate) target: &'a Target,
     pub(crate) records: &'a Records,
     pub(crate) task: &'a MutationTask,
+    pub(crate) kept: &'a KeptResults,
+    /// The keys of the tests: what they depend on, but for the mutant.
+    pub(crate) keys: Vec<String>,
 }
 
-/// A mutant that waits for its runs.
+/// A mutant that waits for its runs: the position of its unit, and its own there.
+#[derive(Clone, Copy)]
 struct Waiting<'r> {
     unit: usize,
-    result: &'r mut MutantResult,
+    at: usize,
+    mutant: &'r Mutant,
+}
+
+/// What the runs of tests on a mutant tell.
+#[derive(Default)]
+struct Found {
+    reached_by: Vec<String>,
+    infected_by: Vec<String>,
+    killed_by: Vec<String>,
+    outcome: Option<Outcome>,
 }
 
 impl Schedule<'_> {
     /// Runs the tests on all mutants that have no outcome yet.
-    pub(crate) fn run(&self, results: &mut MutationResults, cancel: &CancelToken) {
+    ///
+    /// # Errors
+    /// Threads that cannot be started.
+    pub(crate) fn run(
+        &self,
+        results: &mut MutationResults,
+        cancel: &CancelToken,
+    ) -> Result<(), Error> {
         let begun = Instant::now();
         let runs = AtomicU64::new(0);
-        let mut waiting: Vec<Mutex<Waiting<'_>>> = Vec::new();
-        for (unit, of_unit) in results.units.iter_mut().enumerate() {
-            let own = of_unit.mutants.iter_mut().filter(|it| it.outcome == Outcome::Pending);
-            waiting.extend(own.map(|result| Mutex::new(Waiting { unit, result })));
-        }
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some(mutant) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if cancel.is_cancelled() {
-                    break;
-                }
-                let mut mutant = mutant.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                self.mutant(&mut mutant, &runs, cancel);
-            }
+        let of_unit = |(unit, of): (usize, &UnitResults)| {
+            let all = of.mutants.iter().enumerate();
+            let own = all.filter(|(_, it)| it.outcome == Outcome::Pending);
+            let own = own.map(|(at, it)| (unit, at, it.mutant.clone()));
+            own.collect::<Vec<_>>()
         };
-        std::thread::scope(|scope| {
-            for _ in 1..self.task.jobs.get().min(waiting.len()) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        drop(waiting);
+        let all: Vec<(usize, usize, Mutant)> =
+            results.units.iter().enumerate().flat_map(of_unit).collect();
+        let waiting = all.iter().map(|(unit, at, mutant)| Waiting { unit: *unit, at: *at, mutant });
+        let waiting: Vec<Waiting<'_>> = waiting.collect();
+        let threads = vec![(); workers::count(Some(self.task.jobs), waiting.len())];
+        let found = workers::work_on(&waiting, threads, cancel, |mutant, ()| {
+            Ok(self.mutant(mutant, &runs, cancel))
+        })?;
+        for (position, found) in found.done {
+            let Waiting { unit, at, .. } = waiting[position];
+            let result = &mut results.units[unit].mutants[at];
+            result.reached_by = found.reached_by;
+            result.infected_by = found.infected_by;
+            result.killed_by = found.killed_by;
+            result.outcome = found.outcome.unwrap_or(Outcome::Pending);
+        }
         results.runs = runs.into_inner();
         results.micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Ok(())
     }
 
     /// Finds the outcome of one mutant.
-    fn mutant(&self, of: &mut Waiting<'_>, runs: &AtomicU64, cancel: &CancelToken) {
-        let number = of.result.mutant.number;
+    fn mutant(&self, of: &Waiting<'_>, runs: &AtomicU64, cancel: &CancelToken) -> Found {
+        let number = of.mutant.number;
         let tests = &self.target.tests;
         let contact = |test: &usize| self.records.contact(*test, of.unit, number);
         let name = |test: usize| tests[test].name.clone();
         let reached: Vec<usize> = (0..tests.len()).filter(|test| contact(test).reached).collect();
         let mut infected: Vec<usize> =
             reached.iter().copied().filter(|test| contact(test).infected).collect();
-        of.result.reached_by = reached.iter().map(|test| name(*test)).collect();
-        of.result.infected_by = infected.iter().map(|test| name(*test)).collect();
-        of.result.outcome = match (reached.is_empty(), infected.is_empty()) {
+        let mut found = Found {
+            reached_by: reached.iter().map(|test| name(*test)).collect(),
+            infected_by: infected.iter().map(|test| name(*test)).collect(),
+            ..Found::default()
+        };
+        let outcome = match (reached.is_empty(), infected.is_empty()) {
             (true, _) => Outcome::NotReached,
             (false, true) => Outcome::NotInfected,
             (false, false) => {
                 infected.sort_by_key(|test| self.records.time(*test));
-                self.outcome(of, &infected, runs, cancel)
+                self.outcome(of, &infected, &mut found.killed_by, (runs, cancel))
             }
         };
+        found.outcome = Some(outcome);
+        found
     }
 
     /// The outcome of running tests on a mutant: the first failure counts.
     fn outcome(
         &self,
-        of: &mut Waiting<'_>,
+        of: &Waiting<'_>,
         tests: &[usize],
-        runs: &AtomicU64,
-        cancel: &CancelToken,
+        killed_by: &mut Vec<String>,
+        (runs, cancel): (&AtomicU64, &CancelToken),
     ) -> Outcome {
-        let id = self.target.units[of.unit].id_of(&of.result.mutant).to_string();
+        let id = self.target.units[of.unit].id_of(of.mutant).to_string();
         let limits = self.task.limits;
         let mut found = Outcome::Survived;
         for test in tests {
             let command = &self.target.tests[*test];
             let limit = self.records.time(*test) * limits.factor + limits.more;
-            runs.fetch_add(1, Ordering::Relaxed);
-            let run = command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel);
-            if cancel.is_cancelled() {
-                return Outcome::Pending;
-            }
-            let run = match run {
-                Ok(run) => run,
-                Err(error) => return Outcome::Invalid { reason: error.to_string() },
+            let key = run_key(&self.keys[*test], of.mutant);
+            let failure = match self.kept.run(&key) {
+                Some(known) => known,
+                None => {
+                    runs.fetch_add(1, Ordering::Relaxed);
+                    let run = command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel);
+                    if cancel.is_cancelled() {
+                        return Outcome::Pending;
+                    }
+                    match run {
+                        Ok(run) => {
+                            self.kept.keep_run(key, run.failure);
+                            run.failure
+                        }
+                        Err(error) => return Outcome::Invalid { reason: error.to_string() },
+                    }
+                }
             };
-            let Some(failure) = run.failure else { continue };
-            of.result.killed_by.push(command.name.clone());
+            let Some(failure) = failure else { continue };
+            killed_by.push(command.name.clone());
             if found == Outcome::Survived {
                 found = Outcome::Killed { test: command.name.clone(), failure };
             }

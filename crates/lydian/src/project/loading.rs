@@ -8,6 +8,7 @@ use lydian_base::{Severity, SourceMap};
 use lydian_clib::{ClibError, Inputs, Library, Purpose};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest, Unit};
+use lydian_inputs::settings::MutateSettings;
 use lydian_inputs::{InputSpec, Settings};
 use lydian_ir::Program;
 use lydian_ir::link::{LinkError, Role, link};
@@ -175,9 +176,13 @@ fn parse(file: &Path, flags: &CompileFlags, request: &ProjectRequest) -> Result<
     lydian_frontend::load(&load).map_err(rejected)
 }
 
-/// The settings that say which runs are considered. Accepted assumptions do not change evidence and are left
-/// out.
+/// The settings that say which runs are considered. Accepted assumptions and mutation operators do not change
+/// evidence and are left out.
 fn settings_text(config: &Configuration) -> String {
-    let settings = Settings { accept: Vec::new(), ..config.settings.clone() };
+    let settings = Settings {
+        accept: Vec::new(),
+        mutate: MutateSettings::default(),
+        ..config.settings.clone()
+    };
     serde_json::to_string(&settings).expect("settings are valid JSON")
 }

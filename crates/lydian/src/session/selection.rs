@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lydian_base::Place;
 use lydian_ir::test::Test;
-use lydian_native::{MeasuredRun, Outcome, Run};
+use lydian_native::MeasuredRun;
 use lydian_report::suite::names;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,7 +12,6 @@ use super::goals::{Entry, Goal};
 use super::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
 use super::state::{Session, SuiteCounts};
 use crate::error::Error;
-use crate::measurement::test_runner::Forecast;
 use crate::suite::KeptTest;
 use purpose::MacroLine;
 use reduction::{Needs, Patience, SuiteNeeds, TestReduction};
@@ -76,25 +75,7 @@ impl Session<'_, '_> {
             let new = names.remove(&position).unwrap_or_default();
             let (covers, mut kept_for) = (self.names_of(&new), self.kept_for(&new));
             kept_for.extend(occurrences.get(&position).into_iter().flatten().cloned());
-            let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
-            let mut forecast = match ends_well {
-                true => self.runner.forecast(&test),
-                false => Forecast::default(),
-            };
-            let mut seen = match ends_well && !forecast.is_undefined {
-                true => Some(self.runner.observe(&test)?),
-                false => None,
-            };
-            let ends_alike = |run: &Run| reduction::ends_alike(&run.outcome, outcome);
-            if seen.as_ref().is_some_and(|runs| !runs.iter().all(ends_alike)) {
-                (forecast.is_undefined, seen) = (true, None);
-            }
-            match &mut seen {
-                Some([first, other]) => {
-                    forecast.undetermined.disturb(&self.project.program, other, first);
-                }
-                None => forecast.calls.clear(),
-            }
+            let (forecast, seen) = self.runner.observed(&test, outcome)?;
             let name = self.name_after(&new);
             let goals = candidates[position].covers.iter().copied().chain(new).collect();
             let kept = KeptTest { name, covers, kept_for, test, measured, seen, forecast };

@@ -3,18 +3,22 @@
 //! The notes of a unit are files of the store, `mutants/HASH-OF-THE-OBJECT.json`, so that an object that
 //! is made anew has new notes. An object needs nothing of Lydian's at link time.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use lydian_frontend::preprocess::{GNU_TYPES, Preprocessing};
 use lydian_frontend::{ParsedUnit, parse_unit};
-use lydian_mutate::mutant::{FunctionNotes, UnitId, UnitMutants};
-use lydian_mutate::{Choice, Enumeration, Operator, enumerate, schema};
+use lydian_mutate::mutant::{FunctionNotes, Mutant, UnitId, UnitMutants};
+use lydian_mutate::{Choice, Enumeration, Operator, Pattern, enumerate, schema};
 use lydian_native::cc::{Input, Store};
 
 use super::absolute;
 use super::unit::{Job, Refusals, first_error};
 use crate::error::Error;
 use crate::files;
+use crate::mutation::patterns_near;
+use crate::project::COMPILER;
 
 /// The mutants that objects are compiled with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,11 +27,13 @@ pub struct MutantRequest {
     pub files: Vec<PathBuf>,
     /// The operators.
     pub operators: Vec<Operator>,
+    /// The user's own operators; none for those of the settings that are nearest to each file.
+    pub patterns: Option<Vec<Pattern>>,
 }
 
 impl Default for MutantRequest {
     fn default() -> Self {
-        Self { files: Vec::new(), operators: Operator::ALL.to_vec() }
+        Self { files: Vec::new(), operators: Operator::ALL.to_vec(), patterns: None }
     }
 }
 
@@ -67,9 +73,6 @@ impl Job<'_> {
             };
             match made {
                 Ok(unit) => {
-                    if unit.mutants.is_empty() && unit.left_out.is_empty() {
-                        return Ok(None);
-                    }
                     let text = serde_json::to_string(&unit).unwrap_or_default();
                     let kept = files::folder(&self.store.path().join(FOLDER));
                     let kept = kept.and_then(|()| files::page(&notes, &text));
@@ -110,7 +113,10 @@ impl Job<'_> {
             Some(String::from_utf8_lossy(&bytes).into_owned())
         };
         let operators = &request.operators;
-        let mut found = enumerate(unit, Choice { file: &is_wanted, operators, read: &read });
+        let near = || patterns_near(&self.whole(&input.path));
+        let patterns = request.patterns.clone().map_or_else(near, Ok)?;
+        let choice = Choice { file: &is_wanted, operators, patterns: &patterns, read: &read };
+        let mut found = enumerate(unit, choice);
         let mut said = String::new();
         for _ in 0..ATTEMPTS {
             let id = UnitId::of(unit.source.text(), &found.mutants);
@@ -123,7 +129,7 @@ impl Job<'_> {
                 return Ok(Ok(self.unit_notes(input, unit, found, id)));
             }
             said = String::from_utf8_lossy(&output.stderr).into_owned();
-            if !leave_out(unit, &mut found, &said) {
+            if !leave_out(unit, &mut found, &said, &|mutant| is_program(unit, mutant)) {
                 break;
             }
         }
@@ -152,13 +158,36 @@ impl Job<'_> {
             functions: found.functions(),
             mutants: found.mutants,
             left_out: found.left_out,
+            refused: found.refused,
+            defined: found.defined,
         }
     }
 }
 
-/// Leaves out the functions that the compiler's messages are about. False if there are none.
-fn leave_out(unit: &ParsedUnit, found: &mut Enumeration, messages: &str) -> bool {
+/// Leaves out the functions that the compiler's messages are about, or their mutants by patterns that are
+/// no program. False if there are none.
+fn leave_out(
+    unit: &ParsedUnit,
+    found: &mut Enumeration,
+    messages: &str,
+    is_program: &dyn Fn(&Mutant) -> bool,
+) -> bool {
     let refusals = Refusals::of(messages);
     let is_refused = |function: &FunctionNotes| refusals.are_in(&unit.source, function.span);
-    found.leave_out("the compiler refuses its text with mutants", is_refused)
+    found.leave_out("the compiler refuses its text with mutants", &is_refused, is_program)
+}
+
+/// Whether the text of a unit with one mutant is a program, as clang has it. Where clang cannot be asked, it
+/// counts as one.
+pub(crate) fn is_program(unit: &ParsedUnit, mutant: &Mutant) -> bool {
+    let text = mutant.apply(unit.source.text());
+    let mut clang = Command::new(COMPILER);
+    clang.args(unit.flags.for_parsing()).args(["-w", "-fsyntax-only", "-Qunused-arguments"]);
+    clang.args(["-Werror=implicit-function-declaration", "-x", "cpp-output", "-"]);
+    clang.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = clang.spawn() else { return true };
+    if let Some(mut input) = child.stdin.take() {
+        drop(input.write_all(text.as_bytes()));
+    }
+    child.wait().is_ok_and(|status| status.success())
 }

@@ -8,6 +8,7 @@ use lydian_frontend::ast::{
 use lydian_frontend::ctypes::{CType, QualType, Quals};
 use lydian_frontend::preprocess::LABEL_FUNCTION;
 
+use super::Choice;
 use super::computing::computes;
 use super::expressions::{ExpressionWalk, Tested};
 use super::operands::{Rule, type_name};
@@ -15,6 +16,7 @@ use super::scope::Scope;
 use super::site::{Deletion, Draft, Entry, FunctionPlan, Infection, Site, Usage};
 use crate::mutant::FunctionNotes;
 use crate::operator::Operator;
+use crate::pattern::Pattern;
 use crate::text::behind_semicolon;
 
 /// The mutants of a function in the making.
@@ -23,6 +25,7 @@ pub(crate) struct FunctionWalk<'a> {
     text: &'a str,
     id: FunctionId,
     operators: &'a [Operator],
+    patterns: &'a [Pattern],
     scope: Scope<'a>,
     sites: Vec<Site>,
     deletions: Vec<Deletion>,
@@ -37,13 +40,14 @@ impl<'a> FunctionWalk<'a> {
         ast: &'a TranslationUnit,
         text: &'a str,
         id: FunctionId,
-        operators: &'a [Operator],
+        choice: Choice<'a>,
     ) -> Self {
         Self {
             ast,
             text,
             id,
-            operators,
+            operators: choice.operators,
+            patterns: choice.patterns,
             scope: Scope::of(ast, &ast.functions[id].params),
             sites: Vec::new(),
             deletions: Vec::new(),
@@ -224,6 +228,7 @@ impl<'a> FunctionWalk<'a> {
         walk.value(expr, tested);
         let (mut drafts, shapes) = walk.finish();
         drafts.extend(own);
+        drafts.extend(self.of_patterns(span));
         let mut known: Vec<(Span, String)> = Vec::new();
         drafts.retain(|draft| {
             let change = (draft.span, draft.replacement.clone());
@@ -238,6 +243,23 @@ impl<'a> FunctionWalk<'a> {
         let first = self.next();
         self.sites.push(Site::new(span, usage, first, &drafts, &shapes));
         self.drafts.extend(drafts);
+    }
+
+    /// The mutants of a full expression by the user's own operators.
+    fn of_patterns(&self, span: Span) -> Vec<Draft> {
+        let of_pattern = |pattern: &Pattern| {
+            let found = pattern.matches(self.text, span).into_iter();
+            let draft = |(matched, replacement)| Draft {
+                operator: Operator::Own,
+                name: format!("OWN {}", pattern.name),
+                span: matched,
+                replacement,
+                node: span,
+                infection: Infection::Always,
+            };
+            found.map(draft).collect::<Vec<_>>()
+        };
+        self.patterns.iter().flat_map(of_pattern).collect()
     }
 
     /// Whether an expression is the call of a user's label, which is noted then.

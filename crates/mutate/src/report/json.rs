@@ -34,6 +34,7 @@ pub fn render(results: &MutationResults, diff: &dyn Fn(&Mutant) -> String) -> St
                 "infected_by": result.infected_by,
                 "killed_by": result.killed_by,
                 "subsumed": result.subsumed,
+                "generated": result.generated,
                 "diff": alive.then(|| diff(mutant)),
             })
         })
@@ -56,6 +57,7 @@ pub fn render(results: &MutationResults, diff: &dyn Fn(&Mutant) -> String) -> St
         "functions": by(results, |mutant| mutant.function.clone()),
         "operators": by(results, |mutant| mutant.operator.name().to_owned()),
         "runs": results.runs,
+        "taken_over": results.taken_over,
         "microseconds": results.micros,
         "tests": tests,
         "left_out": left_out,

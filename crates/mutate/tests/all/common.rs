@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{ParseRequest, ParsedUnit, parse_unit};
 use lydian_mutate::mutant::{UnitId, UnitMutants};
-use lydian_mutate::{Choice, Enumeration, Operator, enumerate, schema};
+use lydian_mutate::{CHOICE, Choice, Enumeration, Operator, choices, enumerate, schema};
 use tempfile::TempDir;
 
 /// A program with its mutants.
@@ -33,7 +33,7 @@ impl Program {
         let request = ParseRequest::new(&file, CompileFlags::default());
         let unit = parse_unit(&request).unwrap();
         let read = |file: &str| std::fs::read_to_string(file).ok();
-        let choice = Choice { file: &|_| true, operators, read: &read };
+        let choice = Choice { file: &|_| true, operators, patterns: &[], read: &read };
         let found = enumerate(&unit, choice);
         let id = UnitId::of(unit.source.text(), &found.mutants);
         Self { place, unit, found, id }
@@ -55,6 +55,8 @@ impl Program {
             mutants: self.found.mutants.clone(),
             functions: self.found.functions(),
             left_out: self.found.left_out.clone(),
+            refused: Vec::new(),
+            defined: self.found.defined.clone(),
         }
     }
 
@@ -62,6 +64,20 @@ impl Program {
     pub(crate) fn schema(&self) -> PathBuf {
         let text = schema(&self.unit.source, &self.found, &self.id);
         self.compiled("schema", &text).unwrap_or_else(|said| panic!("{said}\n{text}"))
+    }
+
+    /// The program of the text with choices, which the environment makes.
+    pub(crate) fn choices(&self) -> PathBuf {
+        let own = format!("static unsigned {CHOICE};");
+        let read = format!(
+            "{own} char *getenv(const char *); int atoi(const char *);
+             static __attribute__((constructor)) void choose(void)
+             {{ char *own = getenv(\"CHOSEN\"); if (own) {CHOICE} = atoi(own); }}"
+        );
+        let text = choices(&self.unit.source, &self.found);
+        assert!(text.contains(&own));
+        let text = text.replacen(&own, &read, 1);
+        self.compiled("choices", &text).unwrap_or_else(|said| panic!("{said}\n{text}"))
     }
 
     /// The optimised code of a text with copies of functions.

@@ -152,3 +152,41 @@ fn equal_code_is_found_and_other_code_is_not() {
     assert!(ir.contains("switch.table"), "the compiler makes a table of the constants");
     assert!(!is_equal("ROR < -> >") && !is_equal("AOR * -> +") && !is_equal("CRO 2 -> 1"));
 }
+
+#[test]
+fn each_operator_has_mutants() {
+    let text = "int g(int, int); int h(const char *, ...); int total;
+        int f(int a, int b, int c) {
+            int d = a;
+            d = b;
+            if (a < b && c) return g(a, b) + (a << 1);
+            total = a & c;
+            return h(\"\", a, 7) * 2;
+        }";
+    for operator in Operator::ALL.into_iter().filter(|operator| *operator != Operator::Own) {
+        assert!(!of(operator, text).is_empty(), "{operator}");
+    }
+}
+
+/// The original's result is zero wherever it ends, and a compiler knows that. The mutant never ends.
+#[test]
+fn a_mutant_that_calls_itself_for_ever_is_not_the_code_of_the_original() {
+    let program = Program::new(
+        "static int down(int n) { return n == 0 ? 0 : down(n - 1); }
+         static int first(int n);
+         static int second(int n) { return n == 0 ? 0 : first(n); }
+         static int first(int n) { return second(n - 1); }
+         int main(void) { return down(3) + first(3); }",
+    );
+    let notes = program.notes();
+    let all: Vec<_> = notes.mutants.iter().collect();
+    let ir = program.ir_of_clones(&clones::text(&notes, &all));
+    let equal = clones::equal(&ir, &all);
+    assert!(ir.contains("lydian_copy_0_of_down"), "{ir}");
+    let ends_never = all
+        .iter()
+        .filter(|it| it.function != "main" && ["CRO 1 -> 0", "AOR - -> *"].contains(&&*it.name));
+    let ends_never: Vec<u32> = ends_never.map(|it| it.number).collect();
+    assert!(ends_never.len() >= 2);
+    assert!(ends_never.iter().all(|number| !equal.contains(number)), "{equal:?}");
+}

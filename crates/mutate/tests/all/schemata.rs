@@ -84,8 +84,9 @@ int main(void) {
 
 fn behaves_as_its_texts(text: &str) {
     let program = Program::new(text);
-    let schema = program.schema();
+    let (schema, choices) = (program.schema(), program.choices());
     let original = run(&schema, None);
+    assert_eq!(original, run(&choices, None), "without a choice");
     let alone = program.compiled("original", program.unit.source.text()).unwrap();
     assert_eq!(original, run(&alone, None), "without a chosen mutant");
     assert!(program.found.mutants.len() > 100);
@@ -104,6 +105,8 @@ fn behaves_as_its_texts(text: &str) {
         let alone = program.compiled("alone", &mutant.apply(program.unit.source.text()));
         let alone = alone.unwrap_or_else(|said| panic!("{mutant:?}: {said}"));
         assert_eq!(chosen, run(&alone, None), "{mutant:?}");
+        let number = number.to_string();
+        assert_eq!(chosen, run(&choices, Some(("CHOSEN", &number))), "by choices: {mutant:?}");
         killed += u32::from(chosen != original);
     }
     assert!(killed as usize > program.found.mutants.len() / 20, "{killed}");

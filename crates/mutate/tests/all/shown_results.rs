@@ -25,6 +25,7 @@ fn results() -> (Program, MutationResults) {
         infected_by: vec!["first".into()],
         killed_by: vec!["first".into()],
         subsumed: false,
+        generated: None,
     });
     let mutants = mutants.collect();
     let tests = vec![("first".to_owned(), 1500)];

@@ -23,6 +23,8 @@ pub enum Construct {
     Border,
     /// Mutants of expressions.
     Mutant,
+    /// Mutants of the text.
+    MutantText,
     /// Inputs of functions.
     Input,
     /// Run-time errors.
@@ -101,6 +103,7 @@ impl Construct {
             | Self::Input
             | Self::DefUse(_)
             | Self::Path
+            | Self::MutantText
             | Self::Written => OTHER,
         }
     }

@@ -19,8 +19,8 @@ pub struct CriterionSet {
     pub criteria: &'static [Criterion],
 }
 
-/// The set of all criteria that need no file of the user's. Those of augmentation, which
-/// `--augment` asks for, are not among them.
+/// The set of all criteria that need no file of the user's, and no runs of mutants. Those of
+/// augmentation, which `--augment` asks for, are not among them.
 const ALL: &str = "all";
 
 /// All sets but that of all criteria. The sets of standards are the structural coverage of code that
@@ -109,7 +109,7 @@ impl FromStr for CriterionChoice {
 
 /// Whether the set of all criteria has it.
 const fn is_in_all(criterion: Criterion) -> bool {
-    !criterion.is_written() && !criterion.is_of_augmentation()
+    !criterion.is_written() && !criterion.is_strong() && !criterion.is_of_augmentation()
 }
 
 /// A line for each criterion and each set, with a few words about it.
@@ -124,7 +124,7 @@ pub fn listed() -> String {
         let names: Vec<&str> = set.criteria.iter().map(|criterion| criterion.name()).collect();
         text.push_str(&line(set.name, &format!("{}: {}", set.about, names.join(", "))));
     }
-    text.push_str(&line(ALL, "all criteria that need no file, but those of augmentation"));
+    text.push_str(&line(ALL, "all criteria that need no file, but sm and those of augmentation"));
     text
 }
 
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn sets_and_criteria_are_chosen_together_and_each_once() {
         assert_eq!(chosen("mcdc,DO178C-a,wm"), [Mcdc, Fcc, Stmt, Dc, Wm]);
-        assert_eq!(chosen("all").len(), Criterion::ALL.len() - 6);
+        assert_eq!(chosen("all").len(), Criterion::ALL.len() - 7);
         let error = "iso26262-e".parse::<CriterionChoice>().expect_err("there is none").to_string();
         assert!(error.contains("`iso26262-e`") && error.contains("iso26262-d"), "{error}");
     }

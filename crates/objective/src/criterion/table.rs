@@ -302,6 +302,17 @@ criteria! {
         author: Author::Program,
         of_control: false,
     }
+    /// Strong mutation: for each mutant of the program's text, a test ends well on the program and fails on
+    /// the mutant.
+    Sm {
+        name: "sm",
+        about: "strong mutation: every mutant of the text is killed",
+        source: "[004] 4; outside of the language of hyperlabels of [002]",
+        construct: Construct::MutantText,
+        form: Form::Mutant,
+        author: Author::Program,
+        of_control: false,
+    }
     /// Each parameter takes, when its function is entered, a value of each class of a partition of
     /// its type.
     Idc {

@@ -280,15 +280,19 @@ impl<'s> Flags<'s> {
     /// The formulas that exclude goals: the combinations, each without the flags that are not set, of those
     /// on which the goals depend.
     pub(crate) fn formulas(&self, pool: &mut TermPool, goals: &[GoalId]) -> Invariants {
-        let approaches = goals.iter().flat_map(|goal| &self.system.goals[*goal].approaches);
-        let needed = self.needed(pool, approaches.map(|approach| approach.condition).collect());
+        let needed = self.needed_by(pool, goals);
         self.formulas_about(pool, &needed)
+    }
+
+    /// The flags on which goals depend.
+    fn needed_by(&self, pool: &mut TermPool, goals: &[GoalId]) -> Vec<usize> {
+        let approaches = goals.iter().flat_map(|goal| &self.system.goals[*goal].approaches);
+        self.needed(pool, approaches.map(|approach| approach.condition).collect())
     }
 
     /// The formulas about each of the flags on which goals depend.
     pub(crate) fn single_formulas(&self, pool: &mut TermPool, goals: &[GoalId]) -> Vec<Invariants> {
-        let approaches = goals.iter().flat_map(|goal| &self.system.goals[*goal].approaches);
-        let all = self.needed(pool, approaches.map(|approach| approach.condition).collect());
+        let all = self.needed_by(pool, goals);
         let mut found = Vec::new();
         for flag in all {
             let needed = self.needed(pool, vec![self.flags[flag].0]);

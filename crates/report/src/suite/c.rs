@@ -67,6 +67,8 @@ pub struct Options<'a> {
     pub macros: &'a BTreeSet<String>,
     /// Whether the C library defines a name.
     pub library: &'a dyn Fn(&str) -> bool,
+    /// Whether each test is a function of its own, also where several would be rows of one.
+    pub apart: bool,
     /// The framework that the tests are written for; `None` for a `main` of their own.
     pub framework: Option<Framework>,
 }
@@ -211,8 +213,11 @@ impl Writer<'_> {
         self.line("\n/* ---- The tests ---- */");
         let bodies: Vec<(&SuiteTest, Result<Vec<Line>, String>)> =
             tests.iter().map(|test| (test, self.body(test))).collect();
-        let rows: Vec<Option<Row>> =
-            (bodies.iter()).map(|(test, lines)| row(test, lines.as_ref().ok()?)).collect();
+        let row = |test: &SuiteTest, lines: &Result<Vec<Line>, String>| match self.options.apart {
+            true => None,
+            false => row(test, lines.as_ref().ok()?),
+        };
+        let rows: Vec<Option<Row>> = bodies.iter().map(|(test, lines)| row(test, lines)).collect();
         let mut tables: BTreeSet<&str> = BTreeSet::new();
         for (at, (test, lines)) in bodies.iter().enumerate() {
             let function = test.test.function.as_str();

@@ -31,6 +31,7 @@
 //!   follows the pointer that lies 8 bytes after that place, and then the pointer at the place where
 //!   it points. `type` is the type of the elements if it is not that of the place.
 //! - The arguments for `...` are a list, too: `"variable": [ { "type": "int", "value": 5 } ]`.
+//! - A test with `"thorough": true` asserts everything that its call may write.
 //! - A test with `"keep": true` stays when the suite is made anew.
 //! - A run with undefined behaviour has `"undefined": true` under `expected`. Only its end is
 //!   expected then.
@@ -177,6 +178,9 @@ impl<'a> Writer<'a> {
         }
         if self.suite_test.keep {
             out.insert("keep".into(), json!(true));
+        }
+        if self.suite_test.thorough {
+            out.insert("thorough".into(), json!(true));
         }
         Json::Object(out)
     }
@@ -417,7 +421,7 @@ fn inside(field: impl std::fmt::Display) -> impl FnOnce(Fault) -> Fault {
     }
 }
 
-const TEST_FIELDS: [&str; 12] = [
+const TEST_FIELDS: [&str; 13] = [
     "name",
     "function",
     "earlier",
@@ -430,6 +434,7 @@ const TEST_FIELDS: [&str; 12] = [
     "covers",
     "kept_for",
     "keep",
+    "thorough",
 ];
 
 fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
@@ -487,7 +492,8 @@ fn read_test(program: &Program, json: &Json) -> Result<SuiteTest, Fault> {
     };
     let (covers, kept_for) = (texts("covers")?, texts("kept_for")?);
     let keep = json.get("keep").and_then(Json::as_bool).unwrap_or(false);
-    Ok(SuiteTest { name, test, observed, covers, kept_for, keep })
+    let thorough = json.get("thorough").and_then(Json::as_bool).unwrap_or(false);
+    Ok(SuiteTest { name, test, observed, covers, kept_for, keep, thorough })
 }
 
 const OBJECT_FIELDS: [&str; 8] =

@@ -20,4 +20,7 @@ pub struct SuiteTest {
     pub kept_for: Vec<String>,
     /// Whether the user wants to keep it, even if other tests cover the same.
     pub keep: bool,
+    /// Whether its assertions are about everything that the call may write, and not about its changes
+    /// alone: tests that kill mutants.
+    pub thorough: bool,
 }

@@ -241,6 +241,7 @@ mod tests {
             covers: Vec::new(),
             kept_for: Vec::new(),
             keep: false,
+            thorough: false,
         };
         let about = Metadata {
             program_file: "a & b.c",

@@ -9,4 +9,5 @@ mod scale;
 mod suite_c;
 mod suite_c_programs;
 mod suite_json;
+mod thorough_tests;
 mod tools;

@@ -138,6 +138,7 @@ fn suite(unit: &Unit) -> Vec<SuiteTest> {
             covers: vec![],
             kept_for: vec![],
             keep: false,
+            thorough: false,
         }
     };
     vec![
@@ -184,6 +185,7 @@ fn the_c_file_compiles_without_warnings_and_its_tests_hold() {
         externals: &externals,
         macros: &BTreeSet::new(),
         library: &|_| false,
+        apart: false,
         framework: None,
     };
     let mut suite = suite(&unit);

@@ -14,7 +14,7 @@ use lydian_report::suite::json::{from_json, to_json};
 const COMPILERS: [&str; 2] = ["clang-19", "gcc"];
 
 /// A program in a folder of its own.
-struct World {
+pub(crate) struct World {
     folder: tempfile::TempDir,
     program: Program,
     /// The names that the C library is said to define.
@@ -24,13 +24,13 @@ struct World {
 }
 
 /// The result of running a suite.
-struct Ran {
-    status: Option<i32>,
-    output: String,
+pub(crate) struct Ran {
+    pub(crate) status: Option<i32>,
+    pub(crate) output: String,
 }
 
 impl World {
-    fn new(source: &str) -> Self {
+    pub(crate) fn new(source: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("code.c");
         std::fs::write(&path, source).unwrap();
@@ -55,6 +55,7 @@ impl World {
             externals: &[],
             macros: &self.macros,
             library: &|name| self.library.contains(name),
+            apart: false,
             framework: None,
         };
         let emitted = emit(&self.program, &tests, &options);
@@ -81,7 +82,7 @@ impl World {
         self.folder.path().join(name)
     }
 
-    fn run(&self, tests: &str, flags: &[&str]) -> Ran {
+    pub(crate) fn run(&self, tests: &str, flags: &[&str]) -> Ran {
         let (text, left_out) = self.emit(tests);
         assert_eq!(left_out, []);
         let runs = COMPILERS.map(|compiler| run(&self.compile(compiler, &text, flags)));
@@ -90,7 +91,7 @@ impl World {
         first
     }
 
-    fn passes(&self, tests: &str) {
+    pub(crate) fn passes(&self, tests: &str) {
         let ran = self.run(tests, &[]);
         assert_eq!(ran.status, Some(0), "{}", ran.output);
     }

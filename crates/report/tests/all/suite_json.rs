@@ -293,6 +293,7 @@ fn random_test(world: &World, seed: u64) -> SuiteTest {
         covers: (0..seed % 3).map(|n| format!("dc {n}: \"x\"")).collect(),
         kept_for: (0..seed % 2).map(|n| format!("unit.c:{n}: x > 3")).collect(),
         keep: seed.is_multiple_of(3),
+        thorough: seed.is_multiple_of(4),
     }
 }
 

@@ -384,6 +384,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             Ending::Cut(cut) => self.cut_path(&state, cut.clone()),
             _ => self.machine.cut_dependences(&state),
         }
+        self.machine.compare_endings(&mut state, &ending);
         self.trace_end(&state, &ending);
         self.machine.note_end(&state, &ending);
         self.count_path(ending.clone());
@@ -481,8 +482,8 @@ impl<'p, 'e> Engine<'p, 'e> {
         let claims = of.path.facts.iter().chain(&state.claims.promises).copied();
         let needs = self.machine.needs_of(&of.memory, model, claims);
         let Machine { context, pool, plan, .. } = &self.machine;
-        let externals = &state.inputs.externals;
-        concretise(context.program, pool, plan, externals, model, context, needs)
+        let externals = Machine::externals_of_runs(state);
+        concretise(context.program, pool, plan, &externals, model, context, needs)
     }
 
     /// After a step: whether to stop. It looks only where a look is due.
@@ -589,6 +590,7 @@ impl<'p, 'e> Engine<'p, 'e> {
             left_hypers,
             cuts: self.machine.omissions.counts().clone(),
             complete,
+            runs_differ: self.machine.runs_differ,
             learned,
             unmet,
             preconditions,

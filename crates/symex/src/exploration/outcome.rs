@@ -122,6 +122,9 @@ pub struct Summary {
     pub cuts: BTreeMap<Cut, u64>,
     /// Whether every behaviour within the assumptions was explored.
     pub complete: bool,
+    /// Whether the runs of some path differ on some input, also if no test could be made of it. Only with
+    /// [`Config::second_run`](crate::Config::second_run).
+    pub runs_differ: bool,
     /// The user's statements about the sizes of inputs, and other such bounds with the reason why
     /// they exclude nothing; one sentence each.
     pub preconditions: Vec<String>,

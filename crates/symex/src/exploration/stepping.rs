@@ -191,16 +191,27 @@ impl Engine<'_, '_> {
 
     /// Handles the return of a path's last call: the path ends, or goes on with a further call.
     pub(crate) fn end_call(&mut self, state: &mut State) -> Result<(), Flow> {
+        if state.course.first_run.is_some() {
+            return self.end_call_of_second_run(state);
+        }
+        let compares = self.machine.context.config.second_run.is_some();
         let ongoing = self.goals.ongoing_sequences(state);
         let again = match state.log.played(Question::Again) {
             Some(again) => again != 0,
             None => {
-                let is_done = self.goals.labels.left() == 0;
+                let is_done = !compares && self.goals.labels.left() == 0;
                 let again = !is_done && self.machine.calls_again(state, &ongoing);
+                if again && compares {
+                    self.compare_beside(state);
+                }
                 state.log.note(Question::Again, u64::from(again));
                 again
             }
         };
+        if !again && compares {
+            let begun = self.machine.begin_second_run(state);
+            return self.settle(state, begun);
+        }
         if !again {
             return Err(Flow::End(Ending::Returned));
         }

@@ -5,5 +5,6 @@ pub(crate) mod call_site;
 pub(crate) mod execution;
 pub(crate) mod further_calls;
 pub(crate) mod jump;
+pub(crate) mod second_run;
 pub(crate) mod stack;
 pub(crate) mod statics;

@@ -5,7 +5,7 @@ use lydian_eval::{
     Evaluation, Fault, StateReader, Traps, Undetermined, from_bytes, sort_of, to_bytes,
     undefined_symbol,
 };
-use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, RecordId, Type};
+use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, Overflow, RecordId, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 use smallvec::SmallVec;
 
@@ -42,7 +42,8 @@ impl<N: Notes> StateView<'_, '_, N> {
         expr: ExprId,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        let value = evaluation(self.context, exprs, false).eval(pool, expr, self, traps);
+        let value =
+            evaluation(self.context, self.overflow(), exprs, false).eval(pool, expr, self, traps);
         // Only valid while the expression is evaluated.
         self.bounds.within_arrays = None;
         value
@@ -59,7 +60,8 @@ impl<N: Notes> StateView<'_, '_, N> {
     ) -> Result<Term, Stop> {
         let outer = self.state.log.set_in_predicate(true);
         let outer_pointers = self.uses.begin_predicate();
-        let value = evaluation(self.context, exprs, true).eval(pool, expr, self, traps);
+        let value =
+            evaluation(self.context, self.overflow(), exprs, true).eval(pool, expr, self, traps);
         self.bounds.within_arrays = None;
         if traps.iter().any(|(fault, _)| fault == Fault::LeftOut) {
             self.bounds.leave_room();
@@ -445,9 +447,20 @@ pub(crate) fn as_read(pool: &mut TermPool, ty: Type, value: Term) -> Term {
     from_bytes(pool, ty, bytes)
 }
 
-fn evaluation<'x>(context: &Context<'x>, exprs: &'x ExprArena, subscripts: bool) -> Evaluation<'x> {
-    let types = &context.program.types;
-    Evaluation { types, exprs, overflow: context.config.overflow, subscripts }
+fn evaluation<'x>(
+    context: &Context<'x>,
+    overflow: Overflow,
+    exprs: &'x ExprArena,
+    subscripts: bool,
+) -> Evaluation<'x> {
+    Evaluation { types: &context.program.types, exprs, overflow, subscripts }
+}
+
+impl<N: Notes> StateView<'_, '_, N> {
+    /// The meaning of signed overflow at the state.
+    fn overflow(&self) -> Overflow {
+        self.state.overflow(self.context.config.overflow)
+    }
 }
 
 /// Whether an address lies in an object or at its end.

@@ -16,6 +16,7 @@
 mod access;
 mod cells;
 mod definedness;
+mod difference;
 mod either;
 mod facts;
 mod lazy;
@@ -34,6 +35,7 @@ pub use cells::{
     mentions_other_than, undetermined,
 };
 pub use definedness::definedness;
+pub(crate) use difference::values_differ;
 pub use facts::Facts;
 pub(crate) use lazy::is_followed;
 pub use lazy::{AccessPlace, AccessRanges, distance};

@@ -15,6 +15,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// possible.
     pub(crate) fn narrow(&mut self, state: &mut State<N>, holds: Term, reason: Cut) -> bool {
         self.meet_undefined(state, holds);
+        self.note_restriction(state);
         // A path that is replayed did not end here the first time.
         let told = state.log.is_played();
         if !told && !self.evaluator.holds(&self.pool, &state.model, holds) {

@@ -12,6 +12,7 @@ use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::machine::calls::second_run::{FirstRun, RecordedCall};
 use crate::machine::calls::statics::CallStart;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{
@@ -205,6 +206,8 @@ pub(crate) struct PathInputs {
     pub(crate) unknowns: u64,
     /// Whether the path used a pointer with a larger record than it leads to.
     pub(crate) outgrown: bool,
+    /// The calls of undefined functions so far, where runs are compared.
+    pub(crate) calls: Arc<Vec<RecordedCall>>,
 }
 
 /// The progress of a path.
@@ -223,6 +226,10 @@ pub(crate) struct Course {
     pub(crate) replay: bool,
     /// The evaluation of the state, where it is no path of the program.
     pub(crate) check: Option<Check>,
+    /// The value that the last call of the function under test returned.
+    pub(crate) result: Option<Term>,
+    /// The first run of the path, where this is the second.
+    pub(crate) first_run: Option<Arc<FirstRun>>,
 }
 
 /// Supposed invariants: their positions, each with the address of an object.

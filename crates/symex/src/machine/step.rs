@@ -149,6 +149,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         match stop {
             Stop::Unsupported(what) => Interrupt::unsupported(what),
             Stop::Infeasible => {
+                self.note_restriction(state);
                 self.retract_for(state, Cut::Unsupported(NOWHERE.into()));
                 Interrupt::Infeasible
             }

@@ -235,6 +235,7 @@ fn may_merge_states(a: &State, b: &State) -> bool {
         && a.notes.goals.underway.is(&b.notes.goals.underway)
         && same_calls()
         && same_inputs()
+        && a.is_run_like(b)
 }
 
 /// Whether there is nothing to look at before a state goes on.

@@ -95,6 +95,15 @@ pub(crate) fn explore_c_with(
     load(&mut solver, path, function, criteria, config, settings)
 }
 
+/// The program of C text.
+pub(crate) fn program_of(text: &str) -> Program {
+    let dir = tempfile::tempdir().expect("a directory for the source");
+    let path = dir.path().join("test.c");
+    std::fs::write(&path, text).expect("the source can be written");
+    let request = LoadRequest::new(ParseRequest::new(path, CompileFlags::default()));
+    lydian_frontend::load(&request).unwrap_or_else(|error| panic!("{error}")).program
+}
+
 fn load(
     solver: &mut dyn Solver,
     path: std::path::PathBuf,

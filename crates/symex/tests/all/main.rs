@@ -16,4 +16,5 @@ mod overwrites;
 mod paths_of_c_programs;
 mod paths_of_small_programs;
 mod predictions_against_the_interpreter;
+mod second_runs;
 mod static_variables;

@@ -7,14 +7,14 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lydian_base::CancelToken;
 
-/// How often it is looked whether the tool has ended.
-const PAUSE: Duration = Duration::from_millis(5);
+use crate::process_group;
+
 /// The most text of a tool that is read; traces are long.
 const MOST_TEXT: u64 = 256 << 20;
 /// A script that limits the memory of what it becomes. Its arguments are the limit in KiB, and the command.
@@ -76,7 +76,7 @@ pub(super) fn run(
     thread::scope(|scope| {
         let output = scope.spawn(move || text_of(output));
         let errors = scope.spawn(move || text_of(errors));
-        let status = wait(&mut child, Instant::now() + limits.time, cancel);
+        let status = process_group::wait(&mut child, Instant::now() + limits.time, cancel);
         let text = |thread: thread::ScopedJoinHandle<'_, String>| thread.join().unwrap_or_default();
         Ok(Ended { status: status?, output: text(output), errors: text(errors) })
     })
@@ -102,38 +102,6 @@ fn text_of(stream: Option<impl Read>) -> String {
         let _ = io::copy(&mut stream, &mut io::sink());
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Waits for the end, and ends the group of the tool when its time is over.
-fn wait(child: &mut Child, end: Instant, cancel: &CancelToken) -> io::Result<Option<ExitStatus>> {
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break Some(status);
-        }
-        if Instant::now() >= end || cancel.is_cancelled() {
-            break None;
-        }
-        thread::sleep(PAUSE);
-    };
-    // What a tool left running would keep the pipes open.
-    end_group(child.id());
-    if status.is_none() {
-        let _ = child.kill();
-        child.wait()?;
-    }
-    Ok(status)
-}
-
-/// Ends all processes of a group.
-fn end_group(leader: u32) {
-    let group = format!("-{leader}");
-    let mut kill = Command::new("/bin/kill");
-    kill.args(["-KILL", "--", &group]).stdout(Stdio::null()).stderr(Stdio::null());
-    if kill.status().is_err() {
-        let script = format!("kill -KILL -- {group}");
-        let mut shell = Command::new("/bin/sh");
-        let _ = shell.args(["-c", &script]).stderr(Stdio::null()).status();
-    }
 }
 
 #[cfg(test)]

@@ -17,12 +17,13 @@ use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
 use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, Program};
-use lydian_native::{MeasuredRun, Outcome};
+use lydian_native::MeasuredRun;
 use lydian_objective::CoverageRecord;
 use lydian_report::suite::c::MOST_FAILING;
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
+use crate::measurement::claimed_ending::ends_alike;
 use crate::measurement::test_runner::{STEPS_OF_ENDLESS, does_undefined};
 use crate::session::goals::Goal;
 use crate::session::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
@@ -646,15 +647,6 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether a run ends as another does.
-pub(crate) fn ends_alike(a: &Outcome, b: &Outcome) -> bool {
-    match (a, b) {
-        (Outcome::Returned(_), Outcome::Returned(_)) => true,
-        (Outcome::Crashed(a), Outcome::Crashed(b)) => a.signal == b.signal && a.class == b.class,
-        _ => a == b,
     }
 }
 

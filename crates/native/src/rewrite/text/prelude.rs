@@ -78,7 +78,7 @@ pub(crate) fn prelude(
     text.push_str(&around.shared(request, mutant_probes));
     text.push_str(around.declarations);
     text.push_str(mutant_probes);
-    text + &line_marker(request, 0)
+    text + &request.map.line_marker(0)
 }
 
 /// The text before that of another unit, which begins at an offset.
@@ -88,16 +88,9 @@ pub(crate) fn further_prelude(
     around: &UnitFrame<'_>,
 ) -> String {
     let (prelude, declarations) = (around.shared(request, ""), around.declarations);
-    let marker = line_marker(request, start);
+    let marker = request.map.line_marker(start);
     format!(
         "# 1 \"<lydian>\"\nextern unsigned char lydian_hit[];\n\
          int lydian_readable(const void *, unsigned long);\n{prelude}{declarations}{marker}"
     )
-}
-
-/// The line marker of the text from an offset on.
-fn line_marker(request: &RewriteRequest<'_>, start: u32) -> String {
-    let first = request.map.place(start);
-    let file = first.file.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("# {} \"{file}\"\n", first.line)
 }

@@ -65,6 +65,17 @@ mod operators;
 
 pub(crate) struct WeakMutation;
 
+/// Strong mutants are texts, and have no labels.
+pub(crate) struct StrongMutation;
+
+impl Annotator for StrongMutation {
+    fn criterion(&self) -> Criterion {
+        Criterion::Sm
+    }
+
+    fn annotate(&self, _: &mut Context<'_>) {}
+}
+
 impl Annotator for WeakMutation {
     fn criterion(&self) -> Criterion {
         Criterion::Wm

@@ -4,6 +4,7 @@
 //! other, pointers are assigned afterwards. Only data that is too large for a stack is static.
 
 mod data;
+mod everything;
 
 use std::collections::BTreeSet;
 
@@ -55,6 +56,8 @@ pub(super) struct Body<'a> {
     has_result: bool,
     /// Whether a macro is called as the function that releases a block.
     hides_free: bool,
+    /// Whether everything is asserted that the call may write.
+    is_thorough: bool,
     taken: BTreeSet<String>,
     lines: Vec<Line>,
 }
@@ -69,7 +72,16 @@ impl<'a> Body<'a> {
     ) -> Self {
         let mut taken = taken.clone();
         taken.extend(RESERVED.split_whitespace().map(str::to_owned));
-        Self { program, stubs, aligns, has_result: false, hides_free, taken, lines: Vec::new() }
+        Self {
+            program,
+            stubs,
+            aligns,
+            has_result: false,
+            hides_free,
+            is_thorough: false,
+            taken,
+            lines: Vec::new(),
+        }
     }
 
     fn line(&mut self, line: impl Into<String>) {
@@ -85,6 +97,7 @@ impl<'a> Body<'a> {
     pub(super) fn of(mut self, suite_test: &SuiteTest) -> Result<Vec<Line>, String> {
         let test = &suite_test.test;
         let observed = suite_test.observed.as_ref();
+        self.is_thorough = suite_test.thorough;
         let returns = observed.is_none_or(|observed| observed.outcome == Outcome::Returned);
         let objects = self.object_names(test, observed);
         let names = Names { program: self.program, test, objects };
@@ -260,6 +273,9 @@ impl<'a> Body<'a> {
             None => self.unasserted(None, call, false),
         }
         self.changes(names, observed, &mut shared);
+        if self.is_thorough {
+            return self.everything(names, observed, &mut shared);
+        }
         if !self.lines.iter().any(|line| matches!(line, Line::Assert(_))) {
             self.effects(names, observed, &mut shared);
         }
@@ -337,7 +353,8 @@ impl<'a> Body<'a> {
         for (position, after) in &observed.objects {
             let object = &names.test.objects[*position as usize];
             let name = &names.objects[*position as usize];
-            let mut checks = Checks::new(names, after, Some(&object.image), shared);
+            let before = Some(&object.image).filter(|_| !self.is_thorough);
+            let mut checks = Checks::new(names, after, before, shared);
             match name.form {
                 Form::Bytes => {
                     checks.bytes(&name.variable, 0, after.image.bytes.len() as u64, false);
@@ -356,7 +373,8 @@ impl<'a> Body<'a> {
             let set = names.test.globals.iter().find(|input| input.name == *global);
             let initial = Image::initial(program, id);
             let before = set.map_or(&initial, |input| &input.image);
-            let mut checks = Checks::new(names, after, Some(before), shared);
+            let before = Some(before).filter(|_| !self.is_thorough);
+            let mut checks = Checks::new(names, after, before, shared);
             checks.value(program.globals[id].ty, global, 0);
             let lines = checks.lines;
             self.lines.extend(lines);

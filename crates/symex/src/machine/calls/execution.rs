@@ -194,7 +194,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         if args.len() < body.params.len() {
             return Err(Interrupt::unsupported("a precondition with parameters of its own"));
         }
-        self.enter(state, func, body, &args, ReturnTo::default())?;
+        let return_to = self.place_of_result(state, func)?;
+        self.enter(state, func, body, &args, return_to)?;
         self.open_variable(state, func)
     }
 
@@ -330,6 +331,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             return Err(Interrupt::End(Ending::Returned));
         }
         if state.course.root >= self.roots.len() {
+            state.course.result = value;
             return Err(Interrupt::End(Ending::Returned));
         }
         let Some(value) = value else {
@@ -402,6 +404,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             self.set_register(state, register, cell.value);
         }
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
+        self.record_call(state, func, &site.args);
         state.frame_mut().advance();
         Ok(())
     }

@@ -23,7 +23,9 @@ use lydian_ir::{CType, CTypeId, CTypes, RecordId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
+use crate::limits::Cut;
 use crate::machine::Machine;
+use crate::machine::calls::second_run::RESTRICTED;
 use crate::machine::decision_log::Question;
 use crate::machine::inputs::aliasing::{MemberRun, PlacesWithin, is_character, places_within};
 use crate::machine::inputs::places::{Around, Elements, PossibleTargets};
@@ -438,6 +440,9 @@ impl<N: Notes> StateView<'_, '_, N> {
             || plain.is_some_and(|(address, place)| self.lead_to(pool, address, place, any));
         if !holds {
             return Err(Stop::Suppose(any));
+        }
+        if self.state.course.first_run.is_some() {
+            self.omissions.everywhere(Cut::Unsupported(RESTRICTED.to_owned()));
         }
         match self.state.add_fact(pool, any) {
             true => Ok(()),

@@ -113,6 +113,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         if i64::try_from(value).is_ok() {
             self.bounds.leave_room();
+            self.note_restriction(state);
         }
         Ok(None)
     }
@@ -130,6 +131,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             return Ok(Some(AllocationSize::Symbolic(size, MOST_OF_A_BLOCK)));
         }
         self.bounds.leave_room();
+        self.note_restriction(state);
         Ok(None)
     }
 

@@ -25,7 +25,8 @@ impl<N: Notes> Machine<'_, '_, N> {
             let none = self.pool.not(some);
             traps.add(&self.pool, TrapKind::Unreachable, none);
         }
-        if matches!(function, Abs | Labs | Llabs) && self.context.config.overflow == Overflow::Trap
+        if matches!(function, Abs | Labs | Llabs)
+            && state.overflow(self.context.config.overflow) == Overflow::Trap
         {
             let overflows = self.pool.sneg_overflows(a);
             traps.add(&self.pool, TrapKind::SignedOverflow, overflows);

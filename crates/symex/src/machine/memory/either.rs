@@ -75,7 +75,7 @@ fn either_lazy_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> 
 }
 
 /// An input object as it is before a path looks at it.
-fn untouched(object: &Object) -> Option<Arc<Object>> {
+pub(super) fn untouched(object: &Object) -> Option<Arc<Object>> {
     let first = object.first.clone()?;
     let background = Background::Lazy { object: first, rows: RowArrays::default() };
     let (contents, touched) = (Contents::new(background), AccessRanges::default());
@@ -144,7 +144,7 @@ impl Contents {
 }
 
 /// The ranges of cells that only one of two contents has, none within another.
-fn differing(a: &Contents, b: &Contents) -> Vec<(u64, u64)> {
+pub(super) fn differing(a: &Contents, b: &Contents) -> Vec<(u64, u64)> {
     let has = |contents: &Contents, cell: &Cell| {
         let at = contents.cells.binary_search_by_key(&cell.offset, |cell| cell.offset);
         at.is_ok_and(|at| contents.cells[at] == *cell)

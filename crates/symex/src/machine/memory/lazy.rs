@@ -26,6 +26,11 @@ impl RowArrays {
         known.map(|(_, array)| *array)
     }
 
+    /// The parts of an element whose rows are arrays.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = u64> + '_ {
+        self.0.iter().map(|(part, _)| *part)
+    }
+
     /// Makes a row an array.
     pub(crate) fn set(&mut self, row: &Row, array: Term) {
         match self.0.iter_mut().find(|(part, _)| *part == row.part) {

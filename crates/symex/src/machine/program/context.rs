@@ -212,6 +212,7 @@ impl<'p> Context<'p> {
         let global = &self.program.globals[id];
         can_be_input(self.program, id)
             && !global.read_only
+            && self.config.second_run.is_none_or(|second| second.variable != id)
             && !global.name.starts_with('.')
             && !is_library_object(&global.name)
             && self.aliasing.may_show_global(id, shape)

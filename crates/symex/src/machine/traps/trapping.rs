@@ -75,6 +75,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if !state.has_begun(self.roots.len()) {
             return Interrupt::End(Ending::Assumption);
         }
+        self.note_difference(state);
         if self.is_new_crash(state, kind) {
             state.claims.keep = true;
         }
@@ -92,6 +93,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         if state.course.replay {
             return Err(self.trapped(state, kind));
         }
+        self.note_difference(state);
         // Labels that an input which goes on can cover are better covered by that one.
         if !state.claims.covered.is_empty()
             && let Feasible::Yes(model) = self.ask_with_promises(state, safe)
@@ -124,7 +126,13 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// Looks for an input of the path that traps, unless one is known for this place. Returns true
     /// where there surely is none.
     fn surely_safe(&mut self, state: &State<N>, kind: TrapKind, condition: Term) -> bool {
-        if !self.context.config.crash_tests || state.course.replay {
+        if state.course.replay {
+            return false;
+        }
+        if state.course.first_run.is_some() {
+            return self.is_safe_in_second_run(state, kind, condition);
+        }
+        if !self.context.config.crash_tests {
             return false;
         }
         let limit = self.context.config.limits.trap_queries;
@@ -159,8 +167,29 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
     }
 
+    /// Whether a second run of the path surely does not trap where the first did not. Otherwise there is
+    /// a test that does, or a note that none is known.
+    fn is_safe_in_second_run(&mut self, state: &State<N>, kind: TrapKind, condition: Term) -> bool {
+        if self.crashes.get(&place_of(state, kind)).is_some_and(|crash| crash.found) {
+            return false;
+        }
+        match self.ask(state, Some(condition)) {
+            Feasible::No => return true,
+            Feasible::Yes(model) => {
+                self.note_difference(state);
+                if self.is_new_crash(state, kind) {
+                    let mut crashing = state.fork();
+                    crashing.model = model;
+                    self.end_beside(Some(crashing), Ending::Trapped(kind));
+                }
+            }
+            Feasible::Unknown(cut) => self.cut(cut),
+        }
+        false
+    }
+
     /// Ends a path beside the one that is followed; with a test if its state is given.
-    fn end_beside(&mut self, state: Option<Box<State<N>>>, ending: Ending) {
+    pub(crate) fn end_beside(&mut self, state: Option<Box<State<N>>>, ending: Ending) {
         self.outbox.ended.push(EndedPath { state, ending });
     }
 
@@ -180,7 +209,8 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// Whether a test that traps here is wanted, which is true only once.
     fn is_new_crash(&mut self, state: &State<N>, kind: TrapKind) -> bool {
-        if !self.context.config.crash_tests || state.depends.are_some() {
+        let wanted = self.context.config.crash_tests || state.course.first_run.is_some();
+        if !wanted || state.depends.are_some() {
             return false;
         }
         self.note_crash(place_of(state, kind))

@@ -174,22 +174,6 @@ impl Body<'_> {
             false => String::new(),
         };
         let storage = if size > MOST_LOCAL { "static " } else { "" };
-        let spelled = match name.form {
-            Form::Room => {
-                let it = types.spell_compiled(object.ty, "it");
-                format!("union {{ {it}; unsigned char bytes[{}]; }} {variable}", size.max(1))
-            }
-            Form::Bytes => format!("unsigned char {variable}[{}]", size.max(1)),
-            Form::Array => {
-                let count = match size <= MOST_LOCAL && is_whole_text(types, object) {
-                    true => String::new(),
-                    false => object.count.max(1).to_string(),
-                };
-                types.spell_compiled(object.ty, &format!("{variable}[{count}]"))
-            }
-            Form::One | Form::Text(_) => types.spell_compiled(object.ty, variable),
-            Form::Block { .. } => types.spell_compiled(object.ty, &format!("*{variable}")),
-        };
         let is_one = matches!(name.form, Form::One | Form::Room | Form::Block { is_one: true });
         let count = if is_one { 1 } else { object.count };
         let value = match name.form {
@@ -214,6 +198,25 @@ impl Body<'_> {
             }
             Value::Array(elements) if !is_one => array(names, object.ty, elements),
             value => initialiser(names, object.ty, value),
+        };
+        let spelled = match name.form {
+            Form::Room => {
+                let it = types.spell_compiled(object.ty, "it");
+                format!("union {{ {it}; unsigned char bytes[{}]; }} {variable}", size.max(1))
+            }
+            Form::Bytes => format!("unsigned char {variable}[{}]", size.max(1)),
+            Form::Array => {
+                // A string literal ends with a zero byte, a list of characters does not.
+                let is_literal = initial.as_ref().is_ok_and(|text| text.starts_with('"'));
+                let is_whole = size <= MOST_LOCAL && is_whole_text(types, object);
+                let count = match is_literal && is_whole {
+                    true => String::new(),
+                    false => object.count.max(1).to_string(),
+                };
+                types.spell_compiled(object.ty, &format!("{variable}[{count}]"))
+            }
+            Form::One | Form::Text(_) => types.spell_compiled(object.ty, variable),
+            Form::Block { .. } => types.spell_compiled(object.ty, &format!("*{variable}")),
         };
         let initial = match name.form {
             Form::Room if !is_zero => initial.map(|text| format!("{{ .it = {text} }}")),
@@ -543,7 +546,7 @@ fn is_whole_text(types: &CTypes, object: &TestObject) -> bool {
 }
 
 /// Whether an object is a text of no characters.
-fn is_empty_text(types: &CTypes, object: &TestObject) -> bool {
+pub(super) fn is_empty_text(types: &CTypes, object: &TestObject) -> bool {
     object.count == 1 && is_whole_text(types, object)
 }
 

@@ -1,0 +1,167 @@
+//! The criterion of strong mutation, after all others: the suite so far kills mutants, and tests are made
+//! for the others.
+
+use std::time::Instant;
+
+use lydian_base::Diagnostic;
+use lydian_mutate::{Mutant, Operator};
+use lydian_native::Build;
+use lydian_objective::Criterion;
+use lydian_objective::evidence::AssumedObjective;
+use lydian_report::{CriterionSummary, FunctionSummary, ObjectiveSummary, Summary, VerdictKind};
+
+use super::Run;
+use crate::error::Error;
+use crate::events::tell;
+use crate::measurement::test_runner::TestRunner;
+use crate::mutation::killing::{KillRequest, Killing, StrongObjective, StrongVerdict};
+use crate::mutation::patterns;
+use crate::suite::Suite;
+
+impl Run<'_> {
+    /// Adds tests that kill mutants, and the verdicts on these, if the criterion is asked for. Returns whether
+    /// verdicts contradict each other.
+    pub(super) fn kill_mutants(
+        &self,
+        suite: &mut Suite,
+        summary: &mut Summary,
+        runner: &mut TestRunner<'_>,
+        build: &Build,
+    ) -> Result<bool, Error> {
+        if !self.objectives.request.criteria.contains(&Criterion::Sm) {
+            return Ok(false);
+        }
+        if self.project.entry().is_some() {
+            let what = "mutants of a program that is tested as a whole are not asked for (sm)";
+            let note = "`lydian mutate` says which mutants the tests kill";
+            tell(self.observer, &[Diagnostic::warning("mutants", what).note(note)]);
+            return Ok(false);
+        }
+        let begun = Instant::now();
+        let functions: Vec<String> =
+            summary.functions.iter().map(|function| function.name.clone()).collect();
+        let request = KillRequest {
+            project: self.project,
+            build,
+            operators: &Operator::ALL,
+            patterns: &patterns(&self.project.request.configuration)?,
+            functions,
+            time: self.options.time,
+            exploration: &self.exploration(),
+            jobs: self.options.jobs,
+            cancel: self.cancel,
+            observer: self.observer,
+        };
+        let known = suite.tests.len();
+        let found = Killing { request, runner, suite: &mut *suite }.run(&|_| true)?;
+        let added = suite.tests[known..].iter().map(|test| test.test.function.as_str());
+        let added: Vec<&str> = added.collect();
+        let share = begun.elapsed().as_secs_f64() / summary.functions.len().max(1) as f64;
+        for function in &mut summary.functions {
+            let own: Vec<&StrongObjective> =
+                found.iter().filter(|it| it.mutant.function == function.name).collect();
+            function.tests += added.iter().filter(|name| **name == function.name).count();
+            function.seconds += share;
+            add(function, &own);
+        }
+        let is_wrong =
+            |it: &&StrongObjective| matches!(it.verdict, StrongVerdict::Contradictory(_));
+        for StrongObjective { mutant, .. } in found.iter().filter(is_wrong) {
+            let Mutant { function, name, file, start, .. } = mutant;
+            let what = format!(
+                "{file}:{}: {function}: {name} is said to be equivalent, and a test kills it",
+                start.line
+            );
+            tell(self.observer, &[Diagnostic::error("contradiction", what)]);
+        }
+        Ok(found.iter().any(|it| is_wrong(&it)))
+    }
+}
+
+/// Adds the verdicts on a function's mutants.
+fn add(function: &mut FunctionSummary, found: &[&StrongObjective]) {
+    let objectives: Vec<ObjectiveSummary> = found.iter().map(|it| summary_of(it)).collect();
+    let row = row(&objectives);
+    match function.criteria.iter_mut().find(|row| row.criterion == Criterion::Sm) {
+        Some(known) => *known = row,
+        None => function.criteria.push(row),
+    }
+    function.objectives.extend(objectives);
+}
+
+fn summary_of(StrongObjective { mutant, verdict }: &StrongObjective) -> ObjectiveSummary {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = format!("{} -> {}", one_line(&mutant.original), one_line(&mutant.replacement));
+    let (verdict, reason, assumptions, tests) = match verdict {
+        StrongVerdict::Killed(test) => {
+            (VerdictKind::Covered, String::new(), Vec::new(), vec![test.clone()])
+        }
+        StrongVerdict::Equivalent(how) => {
+            let reason = format!("the mutant is equivalent ({how})");
+            (VerdictKind::Infeasible, reason, Vec::new(), Vec::new())
+        }
+        StrongVerdict::EquivalentAsAssumed(all) => {
+            let reason = "the mutant is equivalent (complete exploration of both)".to_owned();
+            (VerdictKind::InfeasibleAsAssumed, reason, all.clone(), Vec::new())
+        }
+        StrongVerdict::Unknown(reason) => {
+            (VerdictKind::Unknown, reason.clone(), Vec::new(), Vec::new())
+        }
+        StrongVerdict::Contradictory(test) => {
+            let reason = "it is said to be equivalent, and a test kills it".to_owned();
+            (VerdictKind::Contradictory, reason, Vec::new(), vec![test.clone()])
+        }
+    };
+    ObjectiveSummary {
+        criterion: Criterion::Sm,
+        name: mutant.name.clone(),
+        file: mutant.file.clone(),
+        line: mutant.start.line,
+        column: mutant.start.column,
+        text,
+        verdict,
+        reason,
+        assumptions,
+        tests,
+    }
+}
+
+/// The counts of the verdicts.
+fn row(objectives: &[ObjectiveSummary]) -> CriterionSummary {
+    let count = |kind: VerdictKind| objectives.iter().filter(|it| it.verdict == kind).count();
+    let is_open = |it: &&ObjectiveSummary| {
+        matches!(it.verdict, VerdictKind::Unknown | VerdictKind::Contradictory)
+    };
+    let unknown = objectives.iter().filter(is_open);
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for ObjectiveSummary { reason, .. } in unknown {
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason.clone(), 1)),
+        }
+    }
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let assumed = objectives.iter().filter(|it| it.verdict == VerdictKind::InfeasibleAsAssumed);
+    let assumed = assumed.map(|it| AssumedObjective {
+        name: it.name.clone(),
+        place: lydian_base::Place {
+            file: it.file.as_str().into(),
+            line: it.line,
+            column: it.column,
+        },
+        text: it.text.clone(),
+        assumptions: it.assumptions.clone(),
+    });
+    CriterionSummary {
+        criterion: Criterion::Sm,
+        objectives: objectives.len(),
+        covered: count(VerdictKind::Covered),
+        infeasible: count(VerdictKind::Infeasible),
+        infeasible_as_assumed: count(VerdictKind::InfeasibleAsAssumed),
+        duplicate: 0,
+        unknown: objectives.iter().filter(is_open).count(),
+        reasons,
+        assumed: assumed.collect(),
+        granted: Vec::new(),
+    }
+}

@@ -1,0 +1,129 @@
+//! Tests for the mutants that a user's tests leave alive.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lydian_base::CancelToken;
+use lydian_mutate::results::{EquivalenceProof, MutationResults, Outcome};
+use lydian_mutate::{Mutant, Operator};
+use lydian_report::SuiteTest;
+use lydian_symex::Config;
+
+use super::killing::{KillRequest, Killing, StrongObjective, StrongVerdict};
+use super::patterns::patterns;
+use crate::error::Error;
+use crate::events::Observer;
+use crate::files;
+use crate::measurement::compiled_program::Measurement;
+use crate::measurement::{MeasurementOptions, confinement};
+use crate::objectives::ObjectiveRequest;
+use crate::project::Project;
+use crate::suite::{Suite, ownership};
+
+/// A request for tests that kill mutants.
+#[derive(Clone, Debug)]
+pub struct KillerRequest {
+    /// The folder of the suite that is made.
+    pub folder: PathBuf,
+    /// The time for each function with such mutants.
+    pub time: Duration,
+    /// The operators.
+    pub operators: Vec<Operator>,
+    /// The number of threads; none for as many as there are cores.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// Tests that were made to kill mutants.
+#[derive(Clone, Debug, Default)]
+pub struct Killers {
+    /// The tests, each with the mutants that it kills in [`SuiteTest::kept_for`].
+    pub tests: Vec<SuiteTest>,
+    /// The reasons for which mutants are neither killed nor known as equivalent, with their number.
+    pub unknown: BTreeMap<String, usize>,
+}
+
+impl KillerRequest {
+    /// Makes tests for the mutants of a project's file that results have as alive, and writes them.
+    /// Results are told which mutants they kill, and which are equivalent.
+    ///
+    /// # Errors
+    /// A text that cannot be compiled, tests that cannot be run, a folder that cannot be written to.
+    pub fn run(
+        &self,
+        project: &Project,
+        results: &mut MutationResults,
+        cancel: &CancelToken,
+        observer: &dyn Observer,
+    ) -> Result<Killers, Error> {
+        project.require_x86_64()?;
+        let alive = results.all().filter(|result| result.outcome.is_alive());
+        let alive: BTreeMap<String, String> = alive
+            .map(|result| (result.mutant.key.clone(), result.mutant.function.clone()))
+            .collect();
+        let mut functions: Vec<String> = alive.values().cloned().collect();
+        functions.sort_unstable();
+        functions.dedup();
+        if alive.is_empty() {
+            return Ok(Killers::default());
+        }
+        ownership::check(&self.folder, &Suite::files(&[]))?;
+        let objectives = project.objectives(&ObjectiveRequest::default(), observer)?;
+        let options = MeasurementOptions::default();
+        let confinement = confinement::confinement(options.confined, observer);
+        let measurement = Measurement::new(project, &objectives, options, confinement);
+        let compiled = measurement.begin();
+        let build = compiled.get()?.build();
+        let mut suite = Suite::default();
+        let request = KillRequest {
+            project,
+            build,
+            operators: &self.operators,
+            patterns: &patterns(&project.request.configuration)?,
+            functions,
+            time: self.time,
+            exploration: &Config { nice_values: true, ..Config::default() },
+            jobs: self.jobs,
+            cancel,
+            observer,
+        };
+        let runner = &mut measurement.runner(&compiled);
+        let asks = |mutant: &Mutant| alive.contains_key(&mutant.key);
+        let found = Killing { request, runner, suite: &mut suite }.run(&asks)?;
+        files::folder(&self.folder)?;
+        let written =
+            suite.write(&self.folder, &project.build.file, project, build, &[], observer)?;
+        files::files(&written)?;
+        let unknown = tell(&found, results);
+        Ok(Killers { tests: suite.tests, unknown })
+    }
+}
+
+/// Tells results what became of mutants. Returns the reasons for which some are still alive.
+fn tell(found: &[StrongObjective], results: &mut MutationResults) -> BTreeMap<String, usize> {
+    let verdicts: BTreeMap<&str, &StrongVerdict> =
+        found.iter().map(|it| (it.mutant.key.as_str(), &it.verdict)).collect();
+    let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
+    let all = results.units.iter_mut().flat_map(|unit| &mut unit.mutants);
+    for result in all.filter(|result| result.outcome.is_alive()) {
+        let why = match verdicts.get(result.mutant.key.as_str()) {
+            Some(StrongVerdict::Killed(test) | StrongVerdict::Contradictory(test)) => {
+                result.generated = Some(test.clone());
+                continue;
+            }
+            Some(StrongVerdict::Equivalent(_)) => {
+                result.outcome = Outcome::Equivalent { proof: EquivalenceProof::Proof };
+                continue;
+            }
+            Some(StrongVerdict::EquivalentAsAssumed(assumed)) => {
+                let all: Vec<String> = assumed.iter().map(ToString::to_string).collect();
+                format!("equivalent as assumed: {}", all.join("; "))
+            }
+            Some(StrongVerdict::Unknown(reason)) => reason.clone(),
+            None => "the mutant is not in the file as these flags compile it".to_owned(),
+        };
+        *unknown.entry(why).or_default() += 1;
+    }
+    unknown
+}

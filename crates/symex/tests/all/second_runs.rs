@@ -1,0 +1,178 @@
+//! A second run of a function from the inputs of each path: where the two runs differ, and where a
+//! complete exploration says that they do not.
+
+use lydian_ir::test::Test;
+use lydian_symex::{Config, Ending, Limits, SecondRun};
+
+use crate::common::{Explored, explore_c};
+
+/// Explores `f` of a program with a variable `other`, which is 1 in the second run.
+fn compared(text: &str) -> Explored {
+    let text = format!("static unsigned other;\n{text}");
+    let program = crate::common::program_of(&text);
+    let variable = program.globals.iter().find(|(_, global)| global.name == "other");
+    let second_run = Some(SecondRun { variable: variable.expect("it is there").0, value: 1 });
+    let limits = Limits { loop_bound: Some(20), ..Limits::default() };
+    let config = Config {
+        second_run,
+        limits,
+        look_ahead: false,
+        stop_when_covered: false,
+        crash_tests: false,
+        ..Config::default()
+    };
+    explore_c(&text, "f", &[], &config)
+}
+
+/// Whether a complete exploration without assumptions found no difference.
+fn is_same(found: &Explored) -> bool {
+    let summary = &found.summary;
+    found.tests.is_empty()
+        && summary.complete
+        && !summary.runs_differ
+        && summary.assumptions.is_empty()
+        && summary.bounds.is_empty()
+}
+
+fn number(test: &Test, at: usize) -> i32 {
+    i32::from_le_bytes(test.args[at].bytes[..4].try_into().expect("four bytes"))
+}
+
+#[test]
+fn results_differ_on_the_inputs_that_reach_a_change_and_let_it_through() {
+    let found = compared(
+        "int f(int a, int b) { int big = other ? a >= b : a > b; return a == 7 ? big : 0; }",
+    );
+    assert!(!found.tests.is_empty());
+    for test in &found.tests {
+        assert_eq!((number(&test.test, 0), number(&test.test, 1)), (7, 7));
+        assert_eq!(test.ending, Ending::Returned);
+    }
+}
+
+#[test]
+fn a_change_that_shows_nowhere_is_proved() {
+    let found = compared("int f(int a, int b) { return other ? b + a : a + b; }");
+    assert!(is_same(&found), "{:?}", found.summary);
+    let found = compared("int f(int a, int b) { return (other ? a >= b : a > b) ? a : b; }");
+    assert!(is_same(&found), "{:?}", found.summary);
+}
+
+#[test]
+fn memory_behind_pointers_and_globals_is_compared() {
+    let found = compared("void f(int *p) { if (p && *p > 3) *p = other ? 5 : 4; }");
+    assert!(!found.tests.is_empty() && found.summary.complete);
+    let found = compared("int total; void f(int n) { total += other ? n + 1 : n; }");
+    assert!(!found.tests.is_empty());
+    let found = compared("void f(int *p) { if (p) *p = other ? *p + 1 - 1 : *p; }");
+    assert!(is_same(&found), "{:?}", found.summary);
+}
+
+#[test]
+fn the_second_run_begins_with_the_memory_of_the_first() {
+    let found =
+        compared("int total; int f(int *p) { *p += 1; total += *p; return other ? *p : *p; }");
+    assert!(is_same(&found), "{:?} {:?}", found.tests, found.summary);
+}
+
+#[test]
+fn loops_over_arrays_are_followed_in_both_runs() {
+    let text = "int f(const int *p, unsigned n)
+        {
+            int sum = 0;
+            if (n > 3) return -1;
+            for (unsigned i = other ? 1 : 0; i < n; i++) sum += p[i];
+            return sum;
+        }";
+    let found = compared(text);
+    assert!(!found.tests.is_empty());
+    assert!(found.tests.iter().all(|test| (1..=3).contains(&number(&test.test, 1))));
+    let same = text.replace("other ? 1 : 0", "other ? 1 - 1 : 0");
+    assert!(is_same(&compared(&same)));
+    let same = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            for (unsigned i = 0; (other ? i != n : i < n) && i < 4; i++) if (p[i] > 0) s += p[i];
+            return s;
+        }";
+    let found = compared(same);
+    assert!(is_same(&found), "{:?} {:?}", found.tests, found.summary);
+}
+
+#[test]
+fn a_second_run_that_traps_or_does_not_end_is_a_difference() {
+    let found = compared("int f(int a, int b) { return (other || b) ? a / b : 0; }");
+    assert!(found.tests.iter().any(|test| matches!(test.ending, Ending::Trapped(_))));
+    assert!(found.tests.iter().all(|test| number(&test.test, 1) == 0));
+    let found = compared("int f(unsigned n) { while (n && n < 10) n += other ? 0 : 1; return n; }");
+    assert!(!found.tests.is_empty());
+}
+
+#[test]
+fn inputs_on_which_the_first_run_traps_are_left_out() {
+    let found =
+        compared("int f(int *p, int i) { int t[2] = {1, 2}; return other ? t[i & 1] : t[i]; }");
+    assert!(is_same(&found), "{:?}", found.tests);
+}
+
+#[test]
+fn runs_of_several_calls_are_compared() {
+    let found = compared(
+        "int f(int a) { static int count; count = other ? count : count + 1; return count > 2; }",
+    );
+    let longest = found.tests.iter().map(|test| test.test.earlier.len()).max();
+    assert!(longest >= Some(2), "{longest:?}");
+}
+
+#[test]
+fn calls_of_undefined_functions_are_compared_and_keep_the_rest_open() {
+    let found =
+        compared("int get(void); int f(void) { int a = get(); return other ? a + get() : a; }");
+    assert!(!found.tests.is_empty());
+    let found = compared("int get(void); int f(void) { int a = get(); return other ? a * 1 : a; }");
+    assert!(found.tests.is_empty() && !found.summary.complete);
+}
+
+/// C allows the first run to rely on what its pointers lead to, and the second to rely on no more.
+#[test]
+fn what_the_second_run_alone_does_with_memory_of_inputs_keeps_all_open() {
+    let far = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            for (unsigned i = 0; i < n && i < 3; i++) s += p[other ? -i : i];
+            return s;
+        }";
+    let further = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            if (n == 0 || n > 3) return 0;
+            for (unsigned i = 0; other ? i <= n : i < n; i++) if (p[i] > 0 && i < n) s++;
+            return s;
+        }";
+    let followed = "int f(const int *p, int n) { int a = n; if (other) a = *p; return a * 0 + n; }";
+    let unused = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            for (unsigned i = 0; i < n && i < 3; i++) if (other ? p[-i] > 0 : p[i] > 0) s = 0;
+            return s;
+        }";
+    let known = "int f(const int *p, unsigned n)
+        {
+            int s = 0;
+            for (unsigned i = 0; i < n && i < 4; i++) if ((other ? p[-i] : p[i]) > 0) s += p[i];
+            return s;
+        }";
+    for text in [far, further, followed, unused, known] {
+        let found = compared(text);
+        assert!(!is_same(&found), "{text}: {:?}", found.summary);
+    }
+}
+
+#[test]
+fn structs_that_are_returned_are_compared() {
+    let text = "struct pair { int a, b; };
+        struct pair f(int n) { struct pair p = { n, 2 }; if (other) p.b = n; return p; }";
+    let found = compared(text);
+    assert!(!found.tests.is_empty());
+    assert!(found.tests.iter().all(|test| number(&test.test, 0) != 2));
+}
