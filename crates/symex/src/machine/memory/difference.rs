@@ -13,6 +13,7 @@ use lydian_smt::{Node, Term, TermPool};
 use rustc_hash::FxHashSet;
 
 use crate::machine::memory::either::{differing, untouched};
+use crate::machine::memory::object_table::ObjectTable;
 use crate::machine::memory::{
     AccessPlace, AccessRanges, Background, Contents, Memory, Object, ObjectId, ObjectKind, REGIONS,
     Region,
@@ -35,7 +36,7 @@ impl Memory {
             Some(fresh)
         });
         let table = &mut again.tables[Region::Lazy as usize];
-        table.objects = Arc::new(objects.collect::<Option<_>>()?);
+        table.objects = objects.collect::<Option<_>>()?;
         table.next = lazy.next;
         Some(again)
     }
@@ -45,7 +46,7 @@ impl Memory {
     pub(crate) fn further_accesses(&self, pool: &mut TermPool, first: &Self) -> Term {
         let known = &first.tables[Region::Lazy as usize];
         let mut all = pool.ff();
-        for object in &*self.tables[Region::Lazy as usize].objects {
+        for object in self.tables[Region::Lazy as usize].objects.iter() {
             let before = known.objects.iter().find(|other| other.base == object.base);
             let own = match before {
                 Some(before) => further(pool, &before.touched, &object.touched),
@@ -143,7 +144,7 @@ fn pairs(
     apart_from: Option<ObjectId>,
 ) -> Option<Vec<Pair>> {
     let (a, b) = (&first.tables[region as usize], &second.tables[region as usize]);
-    if Arc::ptr_eq(&a.objects, &b.objects) {
+    if a.objects.is_shared_with(&b.objects) {
         return Some(Vec::new());
     }
     let same = |a: &Option<Arc<Object>>, b: &Option<Arc<Object>>| match (a, b) {
@@ -153,13 +154,13 @@ fn pairs(
     let mut found: Vec<Pair> = Vec::new();
     match region {
         Region::Lazy => {
-            for object in &*b.objects {
+            for object in b.objects.iter() {
                 let other = a.objects.iter().find(|other| other.base == object.base).cloned();
                 found.push((Some(other.or_else(|| untouched(object))?), Some(object.clone())));
             }
         }
         Region::Global => {
-            let zipped = a.objects.iter().zip(&*b.objects).enumerate();
+            let zipped = a.objects.iter().zip(b.objects.iter()).enumerate();
             let is_meant = |index: usize, object: &Object| {
                 let id = ObjectId { region, index: index as u32 };
                 Some(id) != apart_from && !object.read_only && object.kind != ObjectKind::Stream
@@ -169,11 +170,11 @@ fn pairs(
         }
         // Objects of calls that one run alone made are no result of it.
         Region::Input => {
-            let zipped = a.objects.iter().zip(&*b.objects);
+            let zipped = a.objects.iter().zip(b.objects.iter());
             found.extend(zipped.map(|(a, b)| (Some(a.clone()), Some(b.clone()))));
         }
         Region::Dynamic => {
-            let live = |objects: &[Arc<Object>]| -> Vec<Arc<Object>> {
+            let live = |objects: &ObjectTable| -> Vec<Arc<Object>> {
                 objects.iter().filter(|object| object.alive).cloned().collect()
             };
             let (a, b) = (live(&a.objects), live(&b.objects));

@@ -86,6 +86,14 @@ impl Index<usize> for ObjectTable {
     }
 }
 
+impl FromIterator<Arc<Object>> for ObjectTable {
+    fn from_iter<I: IntoIterator<Item = Arc<Object>>>(objects: I) -> Self {
+        let mut table = Self::default();
+        objects.into_iter().for_each(|object| table.push(object));
+        table
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
