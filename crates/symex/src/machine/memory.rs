@@ -20,14 +20,14 @@ mod difference;
 mod either;
 mod facts;
 mod lazy;
-mod object_table;
 mod resolve;
 mod rows;
+mod shared_list;
 
 use std::sync::Arc;
 
 use lydian_smt::Term;
-use object_table::ObjectTable;
+use shared_list::SharedList;
 
 pub use access::{AccessKind, Window, range_within, within_count};
 pub use cells::{
@@ -194,7 +194,7 @@ pub struct NewObject {
 
 #[derive(Clone, Debug)]
 struct Table {
-    objects: ObjectTable,
+    objects: SharedList<Object>,
     next: u64,
 }
 
@@ -226,7 +226,7 @@ impl Memory {
     /// Memory without objects.
     pub fn new() -> Self {
         let table = |region: Region| Table {
-            objects: ObjectTable::default(),
+            objects: SharedList::default(),
             next: region.start() + MIN_GAP,
         };
         Self { tables: REGIONS.map(table) }

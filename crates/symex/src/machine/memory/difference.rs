@@ -13,7 +13,7 @@ use lydian_smt::{Node, Term, TermPool};
 use rustc_hash::FxHashSet;
 
 use crate::machine::memory::either::{differing, untouched};
-use crate::machine::memory::object_table::ObjectTable;
+use crate::machine::memory::shared_list::SharedList;
 use crate::machine::memory::{
     AccessPlace, AccessRanges, Background, Contents, Memory, Object, ObjectId, ObjectKind, REGIONS,
     Region,
@@ -174,7 +174,7 @@ fn pairs(
             found.extend(zipped.map(|(a, b)| (Some(a.clone()), Some(b.clone()))));
         }
         Region::Dynamic => {
-            let live = |objects: &ObjectTable| -> Vec<Arc<Object>> {
+            let live = |objects: &SharedList<Object>| -> Vec<Arc<Object>> {
                 objects.iter().filter(|object| object.alive).cloned().collect()
             };
             let (a, b) = (live(&a.objects), live(&b.objects));

@@ -11,7 +11,7 @@ use lydian_eval::to_bytes;
 use lydian_smt::{Term, TermPool};
 
 use crate::machine::memory::lazy::RowArrays;
-use crate::machine::memory::object_table::ObjectTable;
+use crate::machine::memory::shared_list::SharedList;
 use crate::machine::memory::{
     AccessRanges, Background, Cell, Contents, Memory, Object, REGIONS, Region, Table,
 };
@@ -46,7 +46,7 @@ fn either_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> Optio
     if longer.objects.iter().skip(common).any(|object| object.alive) {
         return None;
     }
-    let mut objects = ObjectTable::default();
+    let mut objects = SharedList::default();
     for (a, b) in a.objects.iter().zip(b.objects.iter()) {
         objects.push(either_object(pool, holds, a, b)?);
     }
@@ -63,7 +63,7 @@ fn either_lazy_table(pool: &mut TermPool, holds: Term, a: &Table, b: &Table) -> 
     }
     let find =
         |table: &Table, base: u64| table.objects.iter().find(|object| object.base == base).cloned();
-    let mut objects = ObjectTable::default();
+    let mut objects = SharedList::default();
     for object in a.objects.iter() {
         let other = find(b, object.base).or_else(|| untouched(object))?;
         objects.push(either_object(pool, holds, object, &other)?);
