@@ -149,6 +149,11 @@ impl<'a> CoverageInterpreter<'a> {
         self.run_on(&Interpreter::new(self.program), test, options)
     }
 
+    /// The number of expressions of predicates, which a run may evaluate wherever it passes their sites.
+    pub fn predicates(&self) -> usize {
+        self.plans.len()
+    }
+
     /// The same, on a given interpreter of the program, which keeps data that many runs need.
     ///
     /// # Errors

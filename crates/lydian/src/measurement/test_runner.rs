@@ -46,6 +46,9 @@ const MOST_EVENTS: usize = 512;
 /// natively.
 pub(crate) const STEPS_OF_ENDLESS: u64 = 200_000;
 
+/// The same for all predicates together: with many of them, a step may take as long as a hundred.
+const PREDICATES_OF_ENDLESS: u64 = 20_000_000;
+
 /// Runs tests natively and in the interpreter.
 pub(crate) struct TestRunner<'a> {
     project: &'a Project,
@@ -244,7 +247,8 @@ impl<'a> TestRunner<'a> {
         (self.untraced, self.undefined, self.uninitialised) = (false, false, None);
         self.unwritten.clear();
         let mut options = self.options;
-        options.max_steps = STEPS_OF_ENDLESS;
+        let predicates = self.coverage_interpreter.predicates().max(1) as u64;
+        options.max_steps = STEPS_OF_ENDLESS.min(PREDICATES_OF_ENDLESS / predicates);
         let mut interpreted =
             match self.coverage_interpreter.run_on(&self.interpreter, test, &options) {
                 Ok(interpreted) => interpreted,
