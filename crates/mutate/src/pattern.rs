@@ -42,6 +42,9 @@ enum Part {
     Expression(String),
 }
 
+/// The tokens that names stand for: the position of the first, and that behind the last.
+type Bound<'p> = BTreeMap<&'p str, (usize, usize)>;
+
 /// The error of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
@@ -115,12 +118,8 @@ impl Pattern {
     }
 
     /// The match that begins at a token: its end, and the tokens that names stand for.
-    fn match_at<'p>(
-        &'p self,
-        all: &[Token<'_>],
-        start: usize,
-    ) -> Option<(usize, BTreeMap<&'p str, (usize, usize)>)> {
-        let mut bound: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    fn match_at<'p>(&'p self, all: &[Token<'_>], start: usize) -> Option<(usize, Bound<'p>)> {
+        let mut bound = Bound::new();
         let mut at = start;
         for piece in &self.found {
             match piece {
@@ -145,12 +144,7 @@ impl Pattern {
         (!begins_within).then_some((at, bound))
     }
 
-    fn replaced(
-        &self,
-        text: &str,
-        all: &[Token<'_>],
-        bound: &BTreeMap<&str, (usize, usize)>,
-    ) -> String {
+    fn replaced(&self, text: &str, all: &[Token<'_>], bound: &Bound<'_>) -> String {
         let mut out = String::new();
         for part in &self.replacement {
             match part {
