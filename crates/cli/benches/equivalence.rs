@@ -9,6 +9,7 @@
 #[path = "../tests/all/mutation/equivalence/program.rs"]
 mod program;
 
+use std::io::Write as _;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -40,7 +41,9 @@ fn main() -> ExitCode {
     let begun = Instant::now();
     let output = Command::new(at("check")).output().expect("the program starts");
     let seconds = begun.elapsed().as_secs_f64();
-    println!(
+    let mut out = std::io::stdout();
+    let _ = writeln!(
+        out,
         "{} of {} mutants are called equivalent; {inputs} inputs each in {seconds:.1} s",
         equal.len(),
         all.len()
@@ -50,6 +53,6 @@ fn main() -> ExitCode {
     }
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let wrong = said.split(':').next().and_then(|number| equal.get(number.parse::<usize>().ok()?));
-    println!("told apart: {said}{wrong:?}");
+    let _ = writeln!(out, "told apart: {said}{wrong:?}");
     ExitCode::FAILURE
 }

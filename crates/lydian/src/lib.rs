@@ -110,7 +110,6 @@ mod measurement;
 pub mod mutation;
 mod objectives;
 mod outside;
-mod process_group;
 mod project;
 mod proving;
 mod replay;

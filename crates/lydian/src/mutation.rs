@@ -12,10 +12,11 @@ mod equivalence;
 mod generation;
 mod kept;
 pub(crate) mod killing;
-mod patterns;
+pub(crate) mod patterns;
 mod products;
 mod records;
 mod schedule;
+mod warnings;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ use lydian_mutate::results::{MutantResult, MutationResults, Outcome, UnitResults
 use lydian_native::cc::Store;
 
 use crate::error::{Error, ErrorKind};
-use crate::events::{Observer, tell};
+use crate::events::Observer;
 use crate::project::paths::canonical;
 use crate::wrapper::MutantRequest;
 use crate::wrapper::mutants::units_of;
@@ -38,10 +39,10 @@ pub use generation::{KillerRequest, Killers};
 use kept::{Dependences, KeptResults};
 pub use lydian_mutate::{Mutant, Operator, Pattern, mutant, report, results};
 pub use patterns::patterns;
-pub(crate) use patterns::patterns_near;
 pub use products::ProductProver;
 use records::Records;
 use schedule::Schedule;
+use warnings::warn;
 
 /// A request for the mutants that tests kill.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -310,9 +311,4 @@ fn has_file(unit: &UnitMutants, file: &Path) -> bool {
 fn same(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().ok();
     a == b || (whole(a).is_some() && whole(a) == whole(b))
-}
-
-/// Tells of tests that are left out of a schedule.
-pub(crate) fn warn(observer: &dyn Observer, message: impl Into<String>) {
-    tell(observer, &[Diagnostic::warning("mutants", message.into())]);
 }

@@ -42,6 +42,9 @@ enum Part {
     Expression(String),
 }
 
+/// The tokens that names stand for: the position of the first, and that behind the last.
+type Bound<'p> = BTreeMap<&'p str, (usize, usize)>;
+
 /// The error of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
@@ -115,12 +118,8 @@ impl Pattern {
     }
 
     /// The match that begins at a token: its end, and the tokens that names stand for.
-    fn match_at<'p>(
-        &'p self,
-        all: &[Token<'_>],
-        start: usize,
-    ) -> Option<(usize, BTreeMap<&'p str, (usize, usize)>)> {
-        let mut bound: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    fn match_at<'p>(&'p self, all: &[Token<'_>], start: usize) -> Option<(usize, Bound<'p>)> {
+        let mut bound = Bound::new();
         let mut at = start;
         for piece in &self.found {
             match piece {
@@ -141,19 +140,11 @@ impl Pattern {
                 }
             }
         }
-        // A match does not begin in the midst of a longer operand, as that of `b + 1` in `a.b + 1`.
-        let is_inside = start > 0
-            && matches!(self.found[0], Piece::Expression(..))
-            && matches!(all[start - 1].text, "." | "->");
-        (!is_inside).then_some((at, bound))
+        let begins_within = matches!(self.found[0], Piece::Expression(..)) && is_within(all, start);
+        (!begins_within).then_some((at, bound))
     }
 
-    fn replaced(
-        &self,
-        text: &str,
-        all: &[Token<'_>],
-        bound: &BTreeMap<&str, (usize, usize)>,
-    ) -> String {
+    fn replaced(&self, text: &str, all: &[Token<'_>], bound: &Bound<'_>) -> String {
         let mut out = String::new();
         for part in &self.replacement {
             match part {
@@ -263,6 +254,26 @@ fn end_of_operand(all: &[Token<'_>], start: usize) -> Option<usize> {
     }
 }
 
+/// Whether an operand that begins at a token is the part of a longer one: the member of `a.b`, or what a
+/// prefix stands before; or no operand, as `* b` of `a * b`.
+fn is_within(all: &[Token<'_>], start: usize) -> bool {
+    let ends = |at: Option<usize>| {
+        at.and_then(|at| all.get(at)).is_some_and(|token| match token.kind {
+            Kind::Word | Kind::Number | Kind::Text => true,
+            _ => matches!(token.text, ")" | "]"),
+        })
+    };
+    let before = start.checked_sub(1);
+    let is_binary = matches!(all[start].text, "-" | "+" | "*" | "&") && ends(before);
+    let Some(before) = before else { return false };
+    let is_prefix = match all[before].text {
+        "!" | "~" => true,
+        "-" | "+" | "*" | "&" | "++" | "--" => !ends(before.checked_sub(1)),
+        _ => false,
+    };
+    is_binary || is_prefix || matches!(all[before].text, "." | "->")
+}
+
 /// The place behind the partner of a bracket.
 fn behind_bracket(all: &[Token<'_>], start: usize) -> Option<usize> {
     let mut depth = 0u32;
@@ -306,10 +317,7 @@ mod tests {
     #[test]
     fn elsewhere_names_stand_for_one_operand() {
         assert_eq!(made("$a + 1", "$a", "x = 2 * p->n[i] + 1"), ["x = 2 * p->n[i]"]);
-        assert_eq!(
-            made("$a << $b", "$a >> $b", "y | -x << (n + 1)"),
-            ["y | -x >> (n + 1)", "y | -x >> (n + 1)"]
-        );
+        assert_eq!(made("$a << $b", "$a >> $b", "y | -x << (n + 1)"), ["y | -x >> (n + 1)"]);
     }
 
     #[test]

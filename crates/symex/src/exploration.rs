@@ -14,7 +14,6 @@ pub(crate) mod outgrown;
 pub(crate) mod readable_inputs;
 pub(crate) mod replay;
 pub(crate) mod scopes;
-pub(crate) mod second_run;
 pub(crate) mod stepping;
 pub(crate) mod stopping;
 pub(crate) mod task;

@@ -46,7 +46,7 @@ use smallvec::SmallVec;
 use crate::config::Config;
 use crate::limits::Cut;
 use crate::machine::program::site::ProgramPoint;
-use calls::second_run;
+use calls::first_run;
 use calls::statics::Statics;
 use decision_log::DecisionLog;
 use ending::CallEnd;
@@ -176,7 +176,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let mut memory = Memory::new();
         let arguments = lay_out(&context, &plan, &touched, &mut pool, &mut memory);
         let arguments = arguments.ok_or(ExploreError::NoRoom)?;
-        second_run::set_up(config.second_run, &context, &mut memory);
+        first_run::set_up(config.second_run, &context, &mut memory);
         let tables = CharacterTables::make(program, &mut pool, &mut memory);
         let control_flow = Rc::new(control_flow_of(program, &touched, functions));
         let mut machine = Self {

@@ -12,7 +12,7 @@ use lydian_base::{CancelToken, Diagnostic};
 use lydian_mutate::results::Failure;
 
 use crate::error::{Error, ErrorKind};
-use crate::process_group;
+use crate::measurement::process_group;
 
 /// The time of a test without a mutant.
 const LONGEST: Duration = Duration::from_secs(3600);

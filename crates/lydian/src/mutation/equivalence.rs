@@ -14,7 +14,7 @@ use lydian_mutate::mutant::{Mutant, UnitMutants};
 use lydian_mutate::results::{EquivalenceProof, MutationResults, Outcome, UnitResults};
 
 use super::kept::{Dependences, KeptResults};
-use super::warn;
+use super::warnings::warn;
 use crate::events::Observer;
 use crate::generation::workers;
 use crate::project::COMPILER;

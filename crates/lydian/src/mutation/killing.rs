@@ -24,8 +24,9 @@ use lydian_report::suite::names;
 use lydian_symex::Config;
 
 use super::comparison::{ComparedProgram, Comparison, ComparisonVerdict, Effort};
+use super::equivalence::{self, EquivalenceProver};
 use super::kept::KeptResults;
-use super::{EquivalenceProver, MutationTask, MutationTests, TimeLimits, equivalence};
+use super::{MutationTask, MutationTests, TimeLimits};
 use crate::error::Error;
 use crate::events::Observer;
 use crate::files;

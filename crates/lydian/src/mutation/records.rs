@@ -6,8 +6,9 @@ use std::time::Duration;
 use lydian_base::CancelToken;
 use lydian_mutate::RECORD_VARIABLE;
 
+use super::Target;
 use super::commands::{TestCommand, check_passes, fails};
-use super::{Target, warn};
+use super::warnings::warn;
 use crate::error::Error;
 use crate::events::Observer;
 

@@ -17,7 +17,7 @@ use super::absolute;
 use super::unit::{Job, Refusals, first_error};
 use crate::error::Error;
 use crate::files;
-use crate::mutation::patterns_near;
+use crate::mutation::patterns::patterns_near;
 use crate::project::COMPILER;
 
 /// The mutants that objects are compiled with.

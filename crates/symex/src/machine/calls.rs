@@ -3,6 +3,7 @@
 
 pub(crate) mod call_site;
 pub(crate) mod execution;
+pub(crate) mod first_run;
 pub(crate) mod further_calls;
 pub(crate) mod jump;
 pub(crate) mod second_run;

@@ -16,7 +16,7 @@
 mod access;
 mod cells;
 mod definedness;
-mod difference;
+pub(crate) mod difference;
 mod either;
 mod facts;
 mod lazy;
@@ -35,7 +35,6 @@ pub use cells::{
     mentions_other_than, undetermined,
 };
 pub use definedness::definedness;
-pub(crate) use difference::values_differ;
 pub use facts::Facts;
 pub(crate) use lazy::is_followed;
 pub use lazy::{AccessPlace, AccessRanges, distance};

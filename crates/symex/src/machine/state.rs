@@ -12,7 +12,7 @@ use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::machine::calls::second_run::{FirstRun, RecordedCall};
+use crate::machine::calls::first_run::{FirstRun, RecordedCall};
 use crate::machine::calls::statics::CallStart;
 use crate::machine::decision_log::DecisionLog;
 use crate::machine::memory::{

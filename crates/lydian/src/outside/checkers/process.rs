@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use lydian_base::CancelToken;
 
-use crate::process_group;
+use crate::measurement::process_group;
 
 /// The most text of a tool that is read; traces are long.
 const MOST_TEXT: u64 = 256 << 20;

@@ -1,5 +1,6 @@
 //! A second run on each path: the function under test runs again from the path's own inputs, with
-//! another value of one variable, and what both runs leave is compared ([`SecondRun`]).
+//! another value of one variable, and what both runs leave is compared
+//! ([`SecondRun`](crate::config::SecondRun)).
 //!
 //! The state stays one path: its facts are those of both runs, and inputs have the same symbols in both.
 //! When the first run has returned, memory becomes what it was at its beginning ([`Memory::begin_again`]),
@@ -23,56 +24,20 @@
 
 use std::sync::Arc;
 
-use lydian_base::EntityId;
 use lydian_inputs::ExternalPlan;
 use lydian_ir::libc::{LibFn, model_named};
 use lydian_ir::{CType, FuncId, Overflow, TrapKind};
 use lydian_smt::Term;
 
-use crate::config::SecondRun;
 use crate::limits::Cut;
 use crate::machine::Machine;
+use crate::machine::calls::first_run::{FirstRun, RESTRICTED, RecordedCall, object_of};
 use crate::machine::ending::Ending;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::memory::{
-    Background, Contents, Memory, NewObject, ObjectId, ObjectKind, values_differ,
-};
-use crate::machine::program::context::Context;
+use crate::machine::memory::difference::values_differ;
+use crate::machine::memory::{Background, Contents, Memory, NewObject, ObjectKind};
 use crate::machine::questions::Feasible;
 use crate::machine::state::{Notes, Passing, ReturnTo, State};
-
-/// What is left out where a second run restricts the inputs.
-pub(crate) const RESTRICTED: &str = "what the second run alone does with addresses of inputs";
-
-/// A call of an undefined function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RecordedCall {
-    func: FuncId,
-    args: Vec<Term>,
-}
-
-/// What the first run of a path left.
-#[derive(Clone, Debug)]
-pub(crate) struct FirstRun {
-    /// The value that its last call returned.
-    result: Option<Term>,
-    memory: Memory,
-    /// The results of undefined functions, and its further calls.
-    externals: Arc<Vec<Arc<ExternalPlan>>>,
-    calls: Arc<Vec<RecordedCall>>,
-}
-
-/// Sets the variable that tells the runs apart to 0, where there is one.
-pub(crate) fn set_up(second: Option<SecondRun>, context: &Context<'_>, memory: &mut Memory) {
-    if let Some(object) = second.and_then(|second| object_of(second, context, memory)) {
-        memory.object_mut(object).contents = Contents::new(Background::Zero);
-    }
-}
-
-/// The object of the variable that tells the runs apart. `None` where no code names it.
-fn object_of(second: SecondRun, context: &Context<'_>, memory: &Memory) -> Option<ObjectId> {
-    memory.object_at(context.globals[second.variable.index()])
-}
 
 impl<N: Notes> State<N> {
     /// The meaning of signed overflow, where it has `usual` for first runs. In a second run it wraps: a

@@ -25,7 +25,7 @@ use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
 
 use crate::limits::Cut;
 use crate::machine::Machine;
-use crate::machine::calls::second_run::RESTRICTED;
+use crate::machine::calls::first_run::RESTRICTED;
 use crate::machine::decision_log::Question;
 use crate::machine::inputs::aliasing::{MemberRun, PlacesWithin, is_character, places_within};
 use crate::machine::inputs::places::{Around, Elements, PossibleTargets};
