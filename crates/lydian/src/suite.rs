@@ -360,15 +360,7 @@ fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error>
             test.map(|test| (name, test)).into_iter().collect()
         }
     };
-    let suite = tests.into_iter().map(|(name, test)| SuiteTest {
-        name,
-        test,
-        observed: None,
-        covers: Vec::new(),
-        kept_for: Vec::new(),
-        keep: false,
-        thorough: false,
-    });
+    let suite = tests.into_iter().map(|(name, test)| SuiteTest::new(name, test));
     Ok(suite.collect())
 }
 

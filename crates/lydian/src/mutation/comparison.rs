@@ -229,15 +229,7 @@ impl ComparedProgram {
     fn test_of(&self, of: &Program, test: &Test) -> Option<Test> {
         let mut test = test.clone();
         test.globals.retain(|global| global.name != CHOICE);
-        let test = SuiteTest {
-            name: "test".to_owned(),
-            test,
-            observed: None,
-            covers: Vec::new(),
-            kept_for: Vec::new(),
-            keep: false,
-            thorough: false,
-        };
+        let test = SuiteTest::new("test".to_owned(), test);
         let text = json::to_json(&self.project.program, "", &[test]);
         let read = json::from_json(of, "", &text);
         let read = read.inspect_err(|error| log::info!("a test of a mutant is left out: {error}"));

@@ -24,3 +24,18 @@ pub struct SuiteTest {
     /// alone: tests that kill mutants.
     pub thorough: bool,
 }
+
+impl SuiteTest {
+    /// A test of which nothing is known but its name and inputs.
+    pub const fn new(name: String, test: Test) -> Self {
+        Self {
+            name,
+            test,
+            observed: None,
+            covers: Vec::new(),
+            kept_for: Vec::new(),
+            keep: false,
+            thorough: false,
+        }
+    }
+}
