@@ -13,6 +13,7 @@
 //! | [`htol`] | the user's language of hyperlabels |
 //! | [`annotate`] | from a function to its objectives |
 //! | [`fingerprint`] | keys that stay the same across edits |
+//! | [`changes`] | the difference between two versions, and the objectives that it may affect |
 //! | [`trace`], [`interpreted_coverage`] | the reference for coverage, and coverage in the interpreter |
 //! | [`coverage_record`] | records of runs, from which hyperlabels are judged |
 //! | [`evidence`], [`assumption`] | evidence, and the verdicts that follow from it |
