@@ -101,7 +101,8 @@ impl Report {
 /// Every criterion whose objectives need no text of the user's.
 pub fn criteria() -> Vec<Criterion> {
     let all = Criterion::ALL.into_iter().map(|(criterion, _)| criterion);
-    all.filter(|criterion| criterion.author() == Author::Program).collect()
+    all.filter(|criterion| criterion.author() == Author::Program && !criterion.is_strong())
+        .collect()
 }
 
 /// A batch: its cases in one text, read and annotated.
