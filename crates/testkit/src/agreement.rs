@@ -101,8 +101,10 @@ impl Report {
 /// Every criterion whose objectives need no text of the user's.
 pub fn criteria() -> Vec<Criterion> {
     let all = Criterion::ALL.into_iter().map(|(criterion, _)| criterion);
-    all.filter(|criterion| matches!(criterion.author(), Author::Program | Author::Augmentation))
-        .collect()
+    let of_text = |criterion: &Criterion| {
+        matches!(criterion.author(), Author::Program | Author::Augmentation)
+    };
+    all.filter(|criterion| of_text(criterion) && !criterion.is_strong()).collect()
 }
 
 /// A batch: its cases in one text, read and annotated.
