@@ -697,6 +697,17 @@ impl LazyInputs {
     }
 }
 
+/// The mark in the name of a place before a number that tells elements of rows apart.
+const NUMBER_MARK: char = '#';
+
+/// The name of a place without the numbers that tell elements of rows apart.
+pub fn readable_name(name: &str) -> String {
+    let mut parts = name.split(NUMBER_MARK);
+    let mut readable = parts.next().unwrap_or_default().to_owned();
+    parts.for_each(|part| readable.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit())));
+    readable
+}
+
 /// The bits of the first value of a part.
 pub(crate) fn bits_of(pool: &TermPool, value: Term) -> Term {
     match pool.node(value) {

@@ -14,7 +14,7 @@ use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
 
 use crate::concretise::relevant_inputs::RelevantInputs;
 use crate::lazy::shape::{PartKind, Values};
-use crate::lazy::{LazyInputs, LazyObject, REACH, REGION, bits_of, is_in_room};
+use crate::lazy::{LazyInputs, LazyObject, REACH, REGION, bits_of, is_in_room, readable_name};
 use crate::plan::{GAP, WriteContents, WritePlan};
 
 /// The most bytes that an object of a test has on either side of its pointer's target.
@@ -199,7 +199,7 @@ impl Arena {
         }
         let align = 1 << made.address.trailing_zeros().min(4);
         TestObject {
-            name: object.own.name.to_string(),
+            name: readable_name(&object.own.name),
             address: made.address,
             ty: object.own.ty,
             count: bytes.len() as u64 / made.element,

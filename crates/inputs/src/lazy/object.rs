@@ -10,7 +10,8 @@ use lydian_smt::{Sort, Term, TermPool};
 use smallvec::SmallVec;
 
 use super::{
-    AddressSource, INDEX_BITS, LISTED, LazyInputs, PointerInput, bits_of, home_of, symbol_of,
+    AddressSource, INDEX_BITS, LISTED, LazyInputs, NUMBER_MARK, PointerInput, bits_of, home_of,
+    symbol_of,
 };
 use crate::lazy::shape::{Arrays, Part, PartKind, Shape, Tail, Values, count_in, distance_in};
 
@@ -456,10 +457,11 @@ impl LazyObject {
                         let is_known =
                             pool.or_all(targets.iter().map(|(is_it, _)| *is_it).chain([null]));
                         let source = AddressSource::Row(pool.not(is_known));
-                        // The place may have held another pointer before, whose home this is not.
+                        // Another element may have another pointer, and so may this one at another time:
+                        // the number tells them apart, in the names of what they lead to, too.
                         let number = self.inputs.number_of(pool, bits);
-                        let home = home_of(&format!("{name}#{number}"));
-                        let (place, depth) = (name.into(), self.depth);
+                        let place: Arc<str> = format!("{name}{NUMBER_MARK}{number}").into();
+                        let (home, depth) = (home_of(&place), self.depth);
                         let pointer = PointerInput { place, ty, depth, home, source };
                         let low = pool.extract(61, 0, bits);
                         self.inputs.null_or_address(pool, [null, low], pointer)

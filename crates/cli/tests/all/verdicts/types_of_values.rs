@@ -126,3 +126,29 @@ int f(int a) { if (twice(a) == 6) return 1; return 0; }
 ";
     assert_eq!(verdicts(text, "dc"), [2, 2, 0, 0, 0]);
 }
+
+#[test]
+fn two_elements_of_an_array_of_pointers_lead_to_objects_of_their_own() {
+    let text = "struct node { int x; struct node *next; };
+int f(struct node **p, unsigned i, unsigned j)
+{
+    if (i >= 12 || j >= 12 || !p[i] || !p[j])
+        return 0;
+    if (p[i]->x != p[j]->x)
+        return 1;
+    return 2;
+}
+int g(struct node **p, unsigned i, unsigned j)
+{
+    if (i >= 12 || j >= 12 || !p[i] || !p[j] || !p[i]->next || !p[j]->next)
+        return 0;
+    return p[i]->next->x == 5 && p[j]->next->x == 6;
+}
+";
+    let place = Workplace::with(text);
+    let ran = place.done("gen unit.c -c stmt,bc --json t.json");
+    for function in ["f", "g"] {
+        let [all, covered, _, _, _] = figures(&place.json("t.json"), function, "bc");
+        assert_eq!(covered, all, "{ran}");
+    }
+}

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use lydian_inputs::lazy::{LazyObject, Placement};
+use lydian_inputs::lazy::{LazyObject, Placement, readable_name};
 use lydian_ir::CTypeId;
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Term, TermPool};
@@ -163,10 +163,10 @@ impl<N: Notes> StateView<'_, '_, N> {
         });
         let has = |ty_of_other| !places_within(types, ty, ty_of_other).0.is_empty();
         if others.any(|other| other.all_elements().any(|elements| has(elements.ty))) {
-            let name = &lazy.own.name;
+            let name = readable_name(&lazy.own.name);
             let sentence =
                 format!("no pointer that was followed before leads to what lies behind {name}");
-            self.bounds.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
+            self.bounds.assume(Assumption::new(AssumptionKind::Alias, name, sentence));
         }
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use lydian_inputs::callback::callback_of;
 use lydian_inputs::concretise::relevant_inputs::RelevantInputs;
 use lydian_inputs::concretise::test_objects::{Needs, ObjectAccesses};
-use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM};
+use lydian_inputs::lazy::{AddressSource, LazyObject, PointerInput, REACH, ROOM, readable_name};
 use lydian_ir::{CType, CTypeId, CTypes, RecordId, Type};
 use lydian_objective::{Assumption, AssumptionKind};
 use lydian_smt::{Evaluator, Model, Term, TermPool, Value};
@@ -609,16 +609,16 @@ impl<N: Notes> StateView<'_, '_, N> {
 
     /// Assumes that pointers lead only to the first of many members.
     fn assume_no_other_member(&mut self, object: &LazyObject) {
-        let name = &object.own.name;
+        let name = readable_name(&object.own.name);
         let sentence = format!("no other pointer leads beyond the first 64 members of {name}");
-        self.bounds.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
+        self.bounds.assume(Assumption::new(AssumptionKind::Alias, name, sentence));
     }
 
     /// Assumes that only elements of its own types lie around the elements of an object.
     fn assume_nothing_around(&mut self, object: &LazyObject) {
-        let name = &object.own.name;
+        let name = readable_name(&object.own.name);
         let sentence = format!("no other pointer leads to a larger struct around parts of {name}");
-        self.bounds.assume(Assumption::new(AssumptionKind::Alias, &**name, sentence));
+        self.bounds.assume(Assumption::new(AssumptionKind::Alias, name, sentence));
     }
 
     /// The elements that a place within an element of an object stands for, for values of a size.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use lydian_inputs::lazy::{LazyObject, REACH};
+use lydian_inputs::lazy::{LazyObject, REACH, readable_name};
 use lydian_inputs::learned::Dereferences;
 use lydian_smt::{Model, Sort, Term, TermPool, Value};
 
@@ -41,7 +41,7 @@ impl<N: Notes> StateView<'_, '_, N> {
         };
         let ends = element.is_none_or(|at| at == 0 || self.is_nonzero_before(pool, &object, at));
         let Some(learned) = &mut self.uses.learned else { return };
-        let followed = learned.followed.entry(object.own.name.to_string());
+        let followed = learned.followed.entry(readable_name(&object.own.name));
         let followed = followed.or_insert_with(|| Dereferences::new(object.own.ty));
         followed.look(bounds);
         followed.ends_at_zero &= ends;

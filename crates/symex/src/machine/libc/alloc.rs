@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lydian_base::EntityId;
 use lydian_eval::Traps;
 use lydian_inputs::CellPlan;
-use lydian_inputs::lazy::{LazyObject, REACH};
+use lydian_inputs::lazy::{LazyObject, REACH, readable_name};
 use lydian_ir::libc::{AllocationFn, MOST_OF_A_BLOCK, Model, NO_MEMORY};
 use lydian_ir::{CTypeId, TrapKind, Type};
 use lydian_objective::{Assumption, AssumptionKind};
@@ -310,9 +310,9 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// Assumes that a pointer which the program frees does not lead behind the beginning of a
     /// block; such inputs are not followed.
     fn assume_begins_there(&mut self, object: &LazyObject) {
-        let name = &object.own.name;
+        let name = readable_name(&object.own.name);
         let sentence = format!("no block begins before the first element of {name}");
-        self.bounds.assume(Assumption::new(AssumptionKind::LeadingElements, &**name, sentence));
+        self.bounds.assume(Assumption::new(AssumptionKind::LeadingElements, name, sentence));
     }
 
     /// Runs `then` where a condition holds.
