@@ -215,17 +215,15 @@ impl Reader<'_> {
             if known.iter().any(|pointer| pointer.offset.abs_diff(at) < 8) {
                 continue;
             }
-            let bytes = &mut write.image.bytes[at as usize..][..8];
+            let bytes = &write.image.bytes[at as usize..][..8];
             let word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
             if self.leads_into_test(word)
                 && let Some(target) = self.target(word)
             {
-                if !matches!(target, PointerTarget::Object(..)) {
-                    bytes.fill(0);
-                }
-                write.image.pointers.push(ImagePointer { offset: at, target });
+                add_pointer(&mut write.image, at, target);
             }
         }
+        write.image.pointers.sort_by_key(|pointer| pointer.offset);
     }
 
     /// Whether a number is the address of an object of the test, or of a global.
@@ -326,11 +324,7 @@ impl Reader<'_> {
                 && end == offset + width
                 && let Some(target) = self.target(bits as u64)
             {
-                if !matches!(target, PointerTarget::Object(..)) {
-                    // The engine's address has no meaning in the test.
-                    image.bytes[offset..end].fill(0);
-                }
-                image.pointers.push(ImagePointer { offset: cell.offset, target });
+                add_pointer(image, cell.offset, target);
             }
         }
     }
@@ -519,15 +513,7 @@ impl Reader<'_> {
         let mut made = self.arena.object(object);
         for (offset, address) in self.arena.pointers(object) {
             if let Some(target) = self.target(address) {
-                let at = offset as usize;
-                // Beyond the greatest size of an object there are no bytes.
-                let Some(bytes) = made.image.bytes.get_mut(at..at.saturating_add(8)) else {
-                    continue;
-                };
-                if !matches!(target, PointerTarget::Object(..)) {
-                    bytes.fill(0);
-                }
-                made.image.pointers.push(ImagePointer { offset, target });
+                add_pointer(&mut made.image, offset, target);
             }
         }
         made
@@ -592,6 +578,18 @@ fn goes_on(last: &ExternalWrite, plan: &WritePlan, offset: u64) -> bool {
     last.to == plan.chain.to
         && last.through == plan.chain.through
         && last.offset.wrapping_add(last.image.bytes.len() as u64) == offset
+}
+
+/// Makes a pointer of the eight bytes at an offset, if there are so many: beyond the greatest size of an
+/// object there are none.
+fn add_pointer(image: &mut Image, offset: u64, target: PointerTarget) {
+    let at = offset as usize;
+    let Some(bytes) = image.bytes.get_mut(at..at.saturating_add(8)) else { return };
+    if !matches!(target, PointerTarget::Object(..)) {
+        // The engine's address has no meaning in the test.
+        bytes.fill(0);
+    }
+    image.pointers.push(ImagePointer { offset, target });
 }
 
 /// Adds an image behind another.

@@ -697,8 +697,9 @@ impl LazyInputs {
     }
 }
 
-/// The mark in the name of a place before a number that tells elements of rows apart.
-const NUMBER_MARK: char = '#';
+/// The mark in the name of a place before a number that tells elements of rows apart. Numbers of calls
+/// (`f()#1`) have another mark, and stay.
+const NUMBER_MARK: char = '~';
 
 /// The name of a place without the numbers that tell elements of rows apart.
 pub fn readable_name(name: &str) -> String {

@@ -15,7 +15,7 @@ const FEW: usize = 32;
 const MOST_PARTS: usize = 1 << 10;
 
 /// Booleans that hold, each once, in the order of their discovery. A look-up takes nearly the same
-/// time however many there are, and so does a copy: it shares the sets.
+/// time however many there are. A copy has a list of its own, and shares the sets.
 #[derive(Clone, Default)]
 pub struct Facts {
     all: Vec<Term>,
