@@ -485,7 +485,7 @@ impl<'a> LabelTable<'a> {
         self.covered.retain(|covered| *covered != goal);
         let (keys, aim) = (entry.keys.clone(), entry.aim);
         let goals = &self.goals;
-        self.reopened_goals.retain(|other| *other != goal && !goals[other.index()].is_settled());
+        self.reopened_goals.retain(|other| *other != goal && goals[other.index()].is_left());
         self.reopened_goals.push(goal);
         let Aim::Label(position, _) = aim else { return };
         let func = self.objectives[position].function;
@@ -500,7 +500,7 @@ impl<'a> LabelTable<'a> {
 
     /// Whether a goal is left that was reopened.
     pub(crate) fn has_reopened(&self) -> bool {
-        self.reopened_goals.iter().any(|goal| !self.goals[goal.index()].is_settled())
+        self.reopened_goals.iter().any(|goal| self.goals[goal.index()].is_left())
     }
 
     /// The number of covered labels without a test.
@@ -572,7 +572,7 @@ impl<'a> LabelTable<'a> {
     ) -> (Vec<LabelRef>, Vec<LeftLabel>) {
         let covered = self.covered.iter().filter_map(|goal| self.label_ref(*goal)).collect();
         let left = self.goals.iter().enumerate();
-        let left = left.filter(|(_, goal)| !goal.is_settled() && !goal.covered);
+        let left = left.filter(|(_, goal)| goal.is_left());
         let left = left.filter_map(|(at, goal)| {
             let id = GoalId::from_index(at);
             let label = self.label_ref(id)?;
@@ -594,6 +594,11 @@ impl Goal {
     /// Whether the goal is no longer asked for.
     const fn is_settled(&self) -> bool {
         self.covered && !self.repeats || !(self.own || self.wanted > 0)
+    }
+
+    /// Whether the goal is asked for and not covered.
+    const fn is_left(&self) -> bool {
+        !self.covered && !self.is_settled()
     }
 }
 

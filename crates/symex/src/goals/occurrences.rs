@@ -12,8 +12,13 @@
 //! - Strict augmentation keeps all conditions of the path (Definition 4). It takes the occurrences of the
 //!   path itself, together with the facts that the path added after each.
 //!
-//! **Invariant:** nothing here decides what the exploration does. Paths, search and deletion of other
-//! labels are the same with and without augmentation, up to labels that models cover by chance.
+//! Paths, search and deletion of other labels are those of an exploration without augmentation, up to
+//! labels that models cover by chance, with three exceptions:
+//!
+//! - Until the first path has a test, no state is dropped, and that path gives a test whatever it covers
+//!   ([`AugmentationGoals::wants_first_path`]).
+//! - Labels of augmentation keep no exploration going: it ends once all other objectives are covered.
+//! - Where each occurrence is transformed, paths are not merged.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -48,8 +53,6 @@ const MODELS: usize = 256;
 pub(crate) struct Occurrence {
     pub(crate) state: Box<State>,
     pub(crate) labels: Vec<OpenLabel>,
-    /// How often the path came to the place, this time included.
-    pub(crate) turn: u32,
 }
 
 /// A part of a path: the evaluation of a decision, or sites between two of them.
@@ -78,7 +81,7 @@ impl Drop for Prefix {
     }
 }
 
-/// A place that paths pass again and again.
+/// A place at which paths leave occurrences again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Place {
     /// The end of a decision, whichever way it is left.
@@ -90,8 +93,14 @@ enum Place {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathOccurrences {
     last: Option<Rc<Prefix>>,
-    /// How many occurrences of a place the path has left.
-    turns: Rc<FxHashMap<Place, u32>>,
+    /// How often labels of augmentation were open at a place of the path.
+    left: Rc<FxHashMap<Place, u32>>,
+    /// How often the path passed a site with labels of augmentation. Only where each occurrence is
+    /// transformed.
+    turns: Rc<FxHashMap<(FuncId, SiteKey), u32>>,
+    /// The activation and the point that the path passed last, unless it passed another site since. A
+    /// step that is taken again after a fork passes its point again.
+    point: Option<(u64, ProgramPoint)>,
 }
 
 impl PathOccurrences {
@@ -164,7 +173,8 @@ impl AugmentationGoals {
 
     /// Counts a question about a label without success.
     pub(crate) fn count_try(&mut self, goal: GoalId) {
-        *self.tries.entry(goal).or_default() += 1;
+        let tries = self.tries.entry(goal).or_default();
+        *tries = tries.saturating_add(1);
     }
 
     /// The next occurrence to transform, if it has waited for `patience` states.
@@ -203,48 +213,81 @@ impl Goals<'_> {
         }
     }
 
-    /// Counts that a path passes a place with labels of augmentation. Returns the number of this time.
-    pub(crate) fn count_turn(&self, state: &mut State, open: &[OpenLabel]) -> u32 {
+    /// Counts that a path passes a site, if augmentation asks for labels there at each occurrence.
+    pub(crate) fn count_turn(&self, state: &mut State, func: FuncId, site: SiteKey) {
+        if !self.augmentation.takes_each() {
+            return;
+        }
+        let is_point = matches!(site, SiteKey::Point(_));
+        let point = is_point.then(|| (state.frame().serial, state.frame().point()));
+        let before = std::mem::replace(&mut state.notes.occurrences.point, point);
+        let again = point.is_some() && point == before;
+        if !again && self.labels.augments_at(func, site) {
+            let turns = Rc::make_mut(&mut state.notes.occurrences.turns);
+            *turns.entry((func, site)).or_default() += 1;
+        }
+    }
+
+    /// How often a path came to the place of a label, this time included.
+    pub(crate) fn turn_of(&self, state: &State, goal: GoalId) -> u32 {
+        let turns = &state.notes.occurrences.turns;
+        let sites = self.labels.sites_of(goal).into_iter();
+        let sites = sites.flat_map(|(func, keys)| keys.iter().map(move |key| (func, *key)));
+        sites.filter_map(|site| turns.get(&site)).sum()
+    }
+
+    /// Removes the labels of augmentation from `open` that a test covers already, where each
+    /// occurrence is transformed. That the state's model satisfies them says nothing: the state may
+    /// give no test.
+    pub(crate) fn set_aside_covered(&self, open: &mut Vec<OpenLabel>) -> Vec<OpenLabel> {
+        if !self.augmentation.takes_each() {
+            return Vec::new();
+        }
+        open.extract_if(.., |label| self.labels.is_asked_again(label.goal)).collect()
+    }
+
+    /// Counts that labels of augmentation are open where a path is. Returns the number of this time.
+    pub(crate) fn count_open(&self, state: &mut State, open: &[OpenLabel]) -> u32 {
         let first = open.iter().find(|label| self.labels.augments(label.goal));
         let Some(first) = first else { return 0 };
         let place = match self.labels.decision_of(first.goal) {
             Some((func, decision)) => Place::Decision(func, decision),
             None => Place::Point(state.frame().point()),
         };
-        let turns = Rc::make_mut(&mut state.notes.occurrences.turns).entry(place).or_default();
-        *turns += 1;
-        *turns
+        let left = Rc::make_mut(&mut state.notes.occurrences.left).entry(place).or_default();
+        *left += 1;
+        *left
     }
 
-    /// Removes the labels of augmentation from `open`, and notes them with the state's path, which
-    /// passes their place for this time.
+    /// Removes the labels of augmentation from `open`, and notes them, and those of `again`, with the
+    /// state's path, at the place of which some are open for the `count`th time.
     pub(crate) fn leave_occurrence(
         &mut self,
         state: &mut State,
         open: &mut Vec<OpenLabel>,
-        turn: u32,
+        again: Vec<OpenLabel>,
+        count: u32,
     ) {
         if !self.augmentation.is_on() {
             return;
         }
-        let (left, others) = open.drain(..).partition(|label| self.labels.augments(label.goal));
-        let mut left: Vec<OpenLabel> = left;
-        *open = others;
+        let own = open.extract_if(.., |label| self.labels.augments(label.goal));
+        let mut left: Vec<OpenLabel> = again.into_iter().chain(own).collect();
         left.retain(|label| self.augmentation.may_ask(label.goal));
         let most = if self.augmentation.takes_each() { MOST_TURNS } else { TURNS };
-        if !left.is_empty() && turn <= most {
-            self.hang_occurrence(state, left, turn);
+        if !left.is_empty() && count <= most {
+            self.hang_occurrence(state, left);
         }
     }
 
-    fn hang_occurrence(&mut self, state: &mut State, labels: Vec<OpenLabel>, turn: u32) {
+    fn hang_occurrence(&mut self, state: &mut State, labels: Vec<OpenLabel>) {
         let of_decision = labels.iter().all(|label| self.labels.decision_of(label.goal).is_some());
         let fits = |prefix: &Rc<Prefix>| !prefix.decides || of_decision;
         if !state.notes.occurrences.last.as_ref().is_some_and(fits) {
             state.notes.occurrences.push(false);
         }
         let Some(prefix) = state.notes.occurrences.last.clone() else { return };
-        let at = Rc::new(Occurrence { state: copy_before(state, &prefix), labels, turn });
+        let at = Rc::new(Occurrence { state: copy_before(state, &prefix), labels });
         if prefix.is_taken.get() {
             self.wait_for_occurrence(WaitingOccurrence::Passed { at, along: Vec::new() });
         } else {
@@ -348,7 +391,20 @@ fn copy_before(state: &State, prefix: &Rc<Prefix>) -> Box<State> {
 
 #[cfg(test)]
 mod tests {
+    use lydian_base::EntityId as _;
+
     use super::*;
+
+    #[test]
+    fn questions_in_vain_are_counted_without_end() {
+        let each = Augmentation { each_occurrence: true, ..Augmentation::default() };
+        let mut goals = AugmentationGoals::new(Some(each));
+        let goal = GoalId::from_index(0);
+        for _ in 0..1000 {
+            goals.count_try(goal);
+        }
+        assert!(goals.may_ask(goal));
+    }
 
     #[test]
     fn a_long_chain_of_prefixes_is_dropped_without_recursion() {

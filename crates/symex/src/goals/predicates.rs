@@ -70,9 +70,9 @@ impl Goals<'_> {
             return;
         }
         let func = state.frame().func;
-        if self.labels.reach(func, key, machine.context.config.label_deletion.deletes())
-            && self.may_hold_somewhere(machine, state, key)
-        {
+        let has_some = self.labels.reach(func, key, machine.context.config.label_deletion.deletes());
+        self.count_turn(state, func, key);
+        if has_some && self.may_hold_somewhere(machine, state, key) {
             state.passing.queue.push(PassedSite::Site(key));
         }
         if matches!(key, SiteKey::Point(_)) {
@@ -218,11 +218,12 @@ impl Goals<'_> {
             }
             return;
         }
+        let count = self.count_open(state, &open);
+        let again = self.set_aside_covered(&mut open);
         let before = open.len();
-        let turn = self.count_turn(state, &open);
         self.take_held(machine, state, &mut open);
         machine.statistics.free_labels += (before - open.len()) as u64;
-        self.leave_occurrence(state, &mut open, turn);
+        self.leave_occurrence(state, &mut open, again, count);
         if state.notes.goals.haste {
             // Questions about this path are hard, so the path is followed to its end first.
             put_off(state, open);

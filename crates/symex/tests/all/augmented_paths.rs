@@ -1,7 +1,7 @@
 //! Augmentation asks the paths that cover something for transformed conditions, and changes nothing else.
 
 use lydian_objective::Criterion;
-use lydian_symex::{Augmentation, AugmentationKind, Config, Cut, Limits};
+use lydian_symex::{Augmentation, AugmentationKind, Config, Cut, FoundTest, LabelRef, Limits};
 
 use crate::common::{Explored, explore_c};
 
@@ -106,4 +106,57 @@ fn the_path_of_a_function_without_branches_is_augmented() {
     let covered = found.covered(Criterion::AugErrors);
     assert!(covered.iter().any(|name| name.ends_with("`: division by zero")), "{covered:?}");
     assert!(covered.iter().any(|name| name.ends_with("no division by zero")), "{covered:?}");
+}
+
+/// The first argument of a test.
+fn argument(test: &FoundTest) -> i64 {
+    let bytes = test.test.args[0].bytes.as_slice();
+    i64::from(i32::from_le_bytes(bytes.try_into().expect("an `int`")))
+}
+
+#[test]
+fn the_turn_of_a_condition_counts_the_turns_in_which_nothing_can_be_transformed() {
+    let text = "
+        int f(int x) {
+            int r = 0;
+            for (int i = 0; i < 10; i++)
+                if (i == 7 && x < 3) r++;
+            return r;
+        }";
+    let kind = AugmentationKind::Weak;
+    let config = Config {
+        augmentation: Some(Augmentation { kind, each_occurrence: true }),
+        limits: Limits { paths: Some(100), ..Limits::unbounded() },
+        ..Config::default()
+    };
+    let found = explore_c(text, "f", &[Criterion::AugBoundary], &config);
+    let names = &found.objectives[0].criteria[&Criterion::AugBoundary];
+    let name = |label: &LabelRef| {
+        let mut entries = names.iter();
+        &entries.find(|entry| entry.label == label.label).expect("it is counted").name
+    };
+    let turns = found.tests.iter().flat_map(|test| &test.transformed);
+    let turns = turns.filter(|(label, _)| name(label).contains("`x < 3`"));
+    let turns: Vec<u32> = turns.map(|(_, turn)| *turn).collect();
+    assert!(!turns.is_empty() && turns.iter().all(|turn| *turn == 8), "{turns:?}");
+}
+
+#[test]
+fn an_occurrence_is_transformed_although_the_input_of_a_path_without_a_test_satisfies_it() {
+    let each = augmented(TURNS, AugmentationKind::Weak, true);
+    let all: Vec<i64> = each.tests.iter().map(argument).collect();
+    let turns = each.tests.iter().flat_map(|test| &test.transformed).map(|(_, turn)| *turn);
+    let last = turns.max().expect("a transformed condition");
+    assert!(last > 1, "{all:?}");
+    for turn in 0..i64::from(last) {
+        // The path up to this turn is that `n` was above 0 in all turns before.
+        let left = all.iter().filter(|n| turn == 0 || **n - 3 * (turn - 1) > 0);
+        let left: Vec<i64> = left.map(|n| n - 3 * turn).collect();
+        let has = |is_one: fn(&i64) -> bool| left.iter().any(is_one);
+        assert!(
+            has(|n| *n == 1) && has(|n| *n > 1) && has(|n| *n == 0) && has(|n| *n < 0),
+            "turn {}: {left:?}",
+            turn + 1
+        );
+    }
 }

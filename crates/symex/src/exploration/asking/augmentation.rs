@@ -198,7 +198,8 @@ impl Engine<'_, '_> {
         if run.claims.keep {
             let is_left = |goal: GoalId| labels.iter().any(|label| label.goal == goal);
             for label in before.iter().filter(|label| !is_left(label.goal)) {
-                run.claims.transformed.push((label.goal, at.turn));
+                let turn = self.goals.turn_of(&at.state, label.goal);
+                run.claims.transformed.push((label.goal, turn));
                 run.claims.promises.push(label.holds);
             }
         }

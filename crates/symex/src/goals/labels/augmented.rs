@@ -38,6 +38,12 @@ impl LabelTable<'_> {
         self.goals[goal.index()].augments
     }
 
+    /// Whether a goal is left to augmentation, and stays to be asked for although it is covered.
+    pub(crate) fn is_asked_again(&self, goal: GoalId) -> bool {
+        let goal = &self.goals[goal.index()];
+        goal.augments && goal.repeats && goal.covered
+    }
+
     /// Whether augmentation asks for labels of a site.
     pub(crate) fn augments_at(&self, func: FuncId, site: SiteKey) -> bool {
         self.augmentation.is_some()
