@@ -84,6 +84,7 @@ impl Session<'_, '_> {
         budget: &Budget,
     ) -> Result<SessionOutcome, Error> {
         let limit = budget.remaining();
+        self.recorded.augments = config.augmentation.is_some();
         self.runner.begin_function(budget);
         self.record(|_, target, recording| recording.objectives(target.objectives))?;
         let mut hyper_coverage = HyperlabelCoverage::new(self.all);

@@ -21,16 +21,19 @@ use crate::error::Error;
 
 impl Session<'_, '_> {
     /// The objectives that the main exploration looks for. With augmentation, covered labels are among
-    /// them, unless nothing is open.
+    /// them, unless nothing is open. Where each occurrence is transformed, covered transformed
+    /// conditions are among them in any case: the ledger does not know which occurrence a test is for.
     pub(crate) fn goals_to_explore(&self, config: &Config) -> Result<Vec<Goal>, Error> {
         let mut left = self.open_goals()?;
-        if config.augmentation.is_none() || left.is_empty() {
+        let Some(augmentation) = config.augmentation else { return Ok(left) };
+        let each = augmentation.each_occurrence;
+        if left.is_empty() && !each {
             return Ok(left);
         }
         let known: FxHashSet<Goal> = left.iter().copied().collect();
         let entries = self.entries_of(&self.recorded.goals);
-        let others = entries.filter(|(_, entry)| !entry.criterion.is_of_augmentation());
-        let labels = others.map(|(_, entry)| entry.goal).filter(|goal| goal.label().is_some());
+        let again = entries.filter(|(_, entry)| each || !entry.criterion.is_of_augmentation());
+        let labels = again.map(|(_, entry)| entry.goal).filter(|goal| goal.label().is_some());
         let covered: FxHashSet<Goal> = labels.filter(|goal| !known.contains(goal)).collect();
         left.extend(covered);
         left.sort_unstable();
@@ -57,17 +60,15 @@ impl Session<'_, '_> {
         if config.augmentation.is_some() {
             let left = self.open_goals()?;
             self.prove(&left, config, budget)?;
-            let mut others = self.open_goals()?;
-            self.remove_transformed(&mut others);
-            if others.is_empty() {
-                return Ok(());
-            }
         }
         self.prove_assuming(summary, config, budget)
     }
 
-    /// Notes why an exploration made a test.
+    /// Notes why an exploration made a test, in a session with augmentation.
     pub(crate) fn note_made(&mut self, found: &FoundTest, open: &OpenObjectives) {
+        if !self.recorded.augments {
+            return;
+        }
         let made = self.recorded.made.entry(found.test.clone()).or_default();
         made.facts = made.facts.max(found.facts);
         made.covers.extend(found.covers.iter().filter_map(|label| open.label(*label)));
@@ -76,13 +77,16 @@ impl Session<'_, '_> {
         made.transformed.extend(turns);
     }
 
+    /// Whether a test was made to satisfy transformed conditions at one occurrence.
+    pub(crate) fn is_for_occurrence(&self, test: &Test) -> bool {
+        self.recorded.made.get(test).is_some_and(|made| !made.transformed.is_empty())
+    }
+
     /// The tests that were made to satisfy transformed conditions at one occurrence.
     pub(crate) fn made_for_occurrences(&self, all: &[(Test, MeasuredRun)]) -> Vec<usize> {
-        let is_one = |test: &Test| {
-            self.recorded.made.get(test).is_some_and(|made| !made.transformed.is_empty())
-        };
         let all = all.iter().enumerate();
-        all.filter(|(_, (test, _))| is_one(test)).map(|(position, _)| position).collect()
+        let own = all.filter(|(_, (test, _))| self.is_for_occurrence(test));
+        own.map(|(position, _)| position).collect()
     }
 
     /// A sentence for each transformed condition that a test was made to satisfy at one occurrence.

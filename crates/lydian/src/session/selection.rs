@@ -54,11 +54,13 @@ impl Session<'_, '_> {
             &hyper_coverage,
             self.options.effort,
         );
-        self.recorded.counts = SuiteCounts {
-            all: all.len(),
-            by_heuristic: self.count_by_heuristic(&all, &candidates),
-            minimised: kept.len(),
-        };
+        if self.recorded.augments {
+            self.recorded.counts = SuiteCounts {
+                all: all.len(),
+                by_heuristic: self.count_by_heuristic(&all, &candidates),
+                minimised: kept.len(),
+            };
+        }
         let of_occurrences = self.made_for_occurrences(&all);
         let occurrences: FxHashMap<usize, Vec<String>> =
             of_occurrences.iter().map(|at| (*at, self.occurrences_of(&all[*at].0))).collect();
@@ -84,7 +86,9 @@ impl Session<'_, '_> {
         Ok(worth)
     }
 
-    /// The tests, with the kept ones reduced in size while they still cover the same together.
+    /// The tests, with the kept ones reduced in size while they still cover the same together. Tests that
+    /// were made for an occurrence stay as they are: a smaller test may satisfy the transformed condition
+    /// in another turn.
     fn smaller_tests(
         &mut self,
         mut all: Vec<(Test, MeasuredRun)>,
@@ -106,7 +110,9 @@ impl Session<'_, '_> {
         let endings = (0..all.len()).filter(|position| {
             !kept.contains(position) && !all[*position].1.run.outcome.is_orderly()
         });
-        let order: Vec<usize> = kept.iter().copied().chain(endings).collect();
+        let order = kept.iter().copied().chain(endings);
+        let order: Vec<usize> =
+            order.filter(|position| !self.is_for_occurrence(&all[*position].0)).collect();
         for position in order {
             if patience.is_late() {
                 break;

@@ -69,9 +69,12 @@ pub(crate) struct TestMemory {
     pub(crate) goals: FxHashSet<Goal>,
     /// The measurements of tests that exploration found, as far as there is room.
     pub(crate) measured: FxHashMap<Test, MeasuredRun>,
-    /// For tests of this session's explorations, what augmentation asks about them.
+    /// Whether the session augments paths.
+    pub(crate) augments: bool,
+    /// For tests of this session's explorations, what augmentation asks about them. Empty without
+    /// augmentation.
     pub(crate) made: FxHashMap<Test, MadeTest>,
-    /// The numbers of tests before and after minimisation.
+    /// The numbers of tests before and after minimisation, with augmentation.
     pub(crate) counts: SuiteCounts,
     /// The size of the measurements, in labels and bytes.
     pub(crate) size: usize,

@@ -108,6 +108,74 @@ fn each_occurrence_gives_tests_that_name_the_turn_of_a_loop() {
     assert!(each.iter().filter(second).count() > 0, "{each:?}");
 }
 
+/// A loop in which the operands of a condition change in each turn.
+const MOVING: &str = "\
+int moving(int n, int k)
+{
+    int s = 0;
+    for (int i = 0; i < 4; i++) {
+        if (n > k)
+            s++;
+        n -= 3;
+        if (s == 3 && i == 3)
+            s = 100;
+    }
+    return s;
+}
+";
+
+/// The transformed conditions of `n > k` that tests of [`MOVING`] are kept for at one occurrence: `n` in
+/// that turn, `k`, and the name of the condition.
+fn moving_occurrences(place: &Workplace) -> Vec<(i32, i32, String)> {
+    let suite = place.json("tests/tests.json");
+    let mut found = Vec::new();
+    for test in suite["tests"].as_array().expect("a list") {
+        let number = |name: &str| test["args"][name].as_i64().expect("a number") as i32;
+        let texts = test["kept_for"].as_array().into_iter().flatten();
+        for text in texts.map(|text| text.as_str().expect("a text")) {
+            let Some((_, said)) = text.split_once("turn ") else { continue };
+            let Some((turn, name)) = said.split_once(": boundary of `n > k`: ") else { continue };
+            let turns_before: i32 = turn.parse::<i32>().expect("a number") - 1;
+            let n = number("n").wrapping_sub(3 * turns_before);
+            found.push((n, number("k"), name.to_owned()));
+        }
+    }
+    found
+}
+
+#[test]
+fn tests_satisfy_a_transformed_condition_in_the_turn_that_the_suite_names() {
+    let place = Workplace::with(MOVING);
+    place.done("gen unit.c -c bc --augment boundary --each-occurrence");
+    let found = moving_occurrences(&place);
+    assert!(found.len() > 4, "{found:?}");
+    for (n, k, name) in found {
+        let holds = match name.as_str() {
+            "just inside" => n.checked_sub(1) == Some(k),
+            "further inside" => n.checked_sub(1).is_some_and(|below| below > k),
+            "just outside" => n == k,
+            "further outside" => n < k,
+            other => panic!("{other}"),
+        };
+        assert!(holds, "{name}: {n} > {k}");
+    }
+}
+
+#[test]
+fn a_second_run_for_each_occurrence_keeps_its_tests() {
+    let place = Workplace::with(MOVING);
+    let conditions = || -> Vec<String> {
+        place.done("gen unit.c -c bc --augment boundary --each-occurrence");
+        let texts = purposes(&place).into_iter().filter(|text| text.contains("turn "));
+        let mut texts: Vec<String> = texts.collect();
+        texts.sort_unstable();
+        texts
+    };
+    let first = conditions();
+    assert!(!first.is_empty());
+    assert_eq!(first, conditions());
+}
+
 #[test]
 fn transformed_conditions_that_no_augmented_path_satisfies_are_unknown() {
     let place = Workplace::with(

@@ -90,7 +90,8 @@ impl<'a> Session<'a, '_> {
         self.proofs_assuming(attempt, equip, |_| vec![small.clone()])
     }
 
-    /// The open labels that a prover proves infeasible, with the assumptions of each proof.
+    /// The open labels that a prover proves infeasible, with the assumptions of each proof. Transformed
+    /// conditions of augmentation are not tried.
     fn proofs_assuming(
         &self,
         attempt: &Attempt<'_>,
@@ -101,7 +102,10 @@ impl<'a> Session<'a, '_> {
         let (program, objectives) = (&self.project.program, self.targets[at].objectives);
         let mut proofs = Vec::new();
         let Some(body) = &program.functions[objectives.function].body else { return Ok(proofs) };
-        let left = self.open_goals_of(at, target)?;
+        let mut left = self.open_goals_of(at, target)?;
+        if config.augmentation.is_some() {
+            self.remove_transformed(&mut left);
+        }
         let left: Vec<LabelId> = left.into_iter().filter_map(Goal::label).collect();
         if left.is_empty() {
             return Ok(proofs);
