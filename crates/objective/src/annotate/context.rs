@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lydian_base::{Arena, Diagnostic, EntityId as _, SourceMap, Span};
-use lydian_ir::source::RootKind;
+use lydian_ir::source::{Root, RootId, RootKind};
 use lydian_ir::stmt::MarkKind;
 use lydian_ir::{Body, BoolTree, DecisionId, Expr, ExprId, FuncId, Function, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -125,6 +125,19 @@ impl<'a> Context<'a> {
             found_hypers: Vec::new(),
             diagnostics: Vec::new(),
         })
+    }
+
+    /// The roots that a text can take the place of and that read nothing volatile, in the order of the
+    /// text. A condition whose text is lowered more than once is still one condition, and comes once.
+    pub(crate) fn rewritable_roots(&self) -> Vec<(RootId, &'a Root)> {
+        let mut seen = FxHashSet::default();
+        let all = self.body.source.roots.iter().filter(|(_, root)| root.rewritable);
+        let readable = all.filter(|(_, root)| !self.exprs.reads_volatile(root.expr));
+        let once = readable.filter(|(_, root)| match root.kind {
+            RootKind::Condition { decision, condition } => seen.insert((decision, condition)),
+            _ => true,
+        });
+        once.collect()
     }
 
     /// Adds an objective. `span` is the text to show for it. An objective whose predicate is

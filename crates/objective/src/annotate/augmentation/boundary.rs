@@ -64,7 +64,7 @@ fn transformed(cx: &mut Context<'_>, relation: &Relation<'_>) -> Vec<(Pred, &'st
     };
     let other = if open == Side::Below { Side::Above } else { Side::Below };
     let (nearest, beyond) = (next(cx, open), ordered(cx, other));
-    let further = further(cx, relation, open, signed);
+    let further = relation.is_further(cx, open, signed);
     [nearest, further, equal, beyond].into_iter().zip(names).collect()
 }
 
@@ -72,13 +72,3 @@ fn transformed(cx: &mut Context<'_>, relation: &Relation<'_>) -> Vec<(Pred, &'st
 const IN_OUT: [&str; 4] = ["just inside", "further inside", "just outside", "further outside"];
 /// The same where it belongs to the negation.
 const OUT_IN: [&str; 4] = ["just outside", "further outside", "just inside", "further inside"];
-
-/// The predicate that the left side is beyond the value next to the right one. A comparison excludes
-/// values that have wrapped.
-fn further(cx: &mut Context<'_>, relation: &Relation<'_>, side: Side, signed: bool) -> Pred {
-    let (a, b) = relation.sides;
-    let next = side.next(cx, b);
-    let beyond = mutant(cx, relation.condition, side.order(signed), a, next);
-    let ordered = mutant(cx, relation.condition, side.order(signed), a, b);
-    Pred::and(beyond, ordered)
-}

@@ -10,14 +10,14 @@
 //! changes the value of that expression where it is evaluated: every operator of a path is mutated
 //! once where it is written, and not once for each term that it flows into.
 
+use lydian_base::Span;
 use lydian_ir::source::{Root, RootId, RootKind};
-use lydian_ir::{BoolTree, ConditionId, DecisionId, Expr};
-use rustc_hash::FxHashSet;
+use lydian_ir::{BoolTree, DecisionId};
 
 use crate::annotate::context::{Annotator, Context};
 use crate::annotate::text::shown;
 use crate::annotate::values::mutation::{
-    DecidingPredicates, Mutant, compares_integers, mutants_with_leaves_alike,
+    DecidingPredicates, Mutant, mutants_of_condition, mutants_with_leaves_alike,
 };
 use crate::criterion::Criterion;
 use crate::decision::predicates::{for_each_node, outcome};
@@ -36,18 +36,13 @@ impl Annotator for AugmentedMutants {
     fn annotate(&self, cx: &mut Context<'_>) {
         let body = cx.body;
         let mut decides = DecidingPredicates::default();
-        let mut seen = FxHashSet::default();
-        for (id, root) in body.source.roots.iter().filter(|(_, root)| root.rewritable) {
-            if cx.exprs.reads_volatile(root.expr) {
-                continue;
-            }
+        for (id, root) in cx.rewritable_roots() {
             match root.kind {
-                // A condition whose text is lowered more than once is still one condition.
                 RootKind::Condition { decision, condition } => {
-                    if seen.insert((decision, condition)) {
-                        let decides = decides.get(cx, decision, condition);
-                        mutants_of_condition(cx, root, (decision, condition), &decides);
-                    }
+                    let decides = decides.get(cx, decision, condition);
+                    let (mutants, prefix) = (chosen_mutants(cx, root), prefix(cx, root.span));
+                    let of = (decision, condition);
+                    mutants_of_condition(cx, root, of, &decides, mutants, &prefix);
                 }
                 RootKind::Value
                 | RootKind::Address
@@ -66,42 +61,16 @@ fn chosen_mutants(cx: &mut Context<'_>, root: &Root) -> Vec<Mutant> {
     all
 }
 
-fn push(
-    cx: &mut Context<'_>,
-    site: Site,
-    pred: Pred,
-    root: &Root,
-    mutant: (&str, lydian_base::Span),
-) {
-    let (name, span) = mutant;
-    let name = format!("mutant of {}: {name}", shown(cx, root.span));
-    cx.push(site, pred, span, name);
+/// The beginning of the names of an expression's mutants.
+fn prefix(cx: &Context<'_>, span: Span) -> String {
+    format!("mutant of {}: ", shown(cx, span))
 }
 
 fn mutants_of_value(cx: &mut Context<'_>, id: RootId, root: &Root) {
     for Mutant { expr, name, span } in chosen_mutants(cx, root) {
         let pred = cx.exprs.differ(root.expr, expr);
-        push(cx, Site::Root(id), pred, root, (&name, span));
-    }
-}
-
-fn mutants_of_condition(
-    cx: &mut Context<'_>,
-    root: &Root,
-    (decision, condition): (DecisionId, ConditionId),
-    decides: &Pred,
-) {
-    let site = Site::Decision(decision);
-    for Mutant { expr, name, span } in chosen_mutants(cx, root) {
-        let mutant = match cx.exprs.arena()[expr] {
-            Expr::Const(_, bits) => Pred::Const(bits & 1 == 1),
-            _ => Pred::Mutant(condition, expr),
-        };
-        let differs = Pred::xor(Pred::Cond(condition), mutant);
-        push(cx, site, Pred::and(differs, decides.clone()), root, (&name, span));
-    }
-    if !compares_integers(cx, root.expr) {
-        push(cx, site, decides.clone(), root, ("UOI !", root.span));
+        let name = format!("{}{name}", prefix(cx, root.span));
+        cx.push(Site::Root(id), pred, span, name);
     }
 }
 
@@ -125,7 +94,7 @@ fn mutants_of_connectives(cx: &mut Context<'_>, id: DecisionId) {
     });
     let span = cx.body.decisions[id].span;
     for (pred, name) in found {
-        let name = format!("mutant of {}: {name}", shown(cx, span));
+        let name = format!("{}{name}", prefix(cx, span));
         cx.push(Site::Decision(id), pred, span, name);
     }
 }

@@ -19,7 +19,6 @@
 
 use lydian_ir::source::{Root, RootKind};
 use lydian_ir::{BinOp, CmpOp, ConditionId, DecisionId, Expr, ExprId};
-use rustc_hash::FxHashSet;
 
 use super::mutation::is_written;
 use super::types::{Reading, compared_as};
@@ -58,13 +57,8 @@ pub(in crate::annotate) fn relations(
     cx: &mut Context<'_>,
     visit: &mut dyn FnMut(&mut Context<'_>, &Relation<'_>),
 ) {
-    let mut seen = FxHashSet::default();
-    for root in cx.body.source.roots.values().filter(|root| root.rewritable) {
+    for (_, root) in cx.rewritable_roots() {
         let RootKind::Condition { decision, condition } = root.kind else { continue };
-        // A condition whose text is lowered more than once is still one condition.
-        if !seen.insert((decision, condition)) || cx.exprs.reads_volatile(root.expr) {
-            continue;
-        }
         let Expr::Cmp(op, a, b) = cx.exprs.arena()[root.expr] else { continue };
         if is_written(cx, root.expr, &[a, b]) {
             let arrives = reached(&always_reached(&cx.tree(decision)), condition);
@@ -99,7 +93,26 @@ impl Relation<'_> {
         side: Side,
         signed: bool,
     ) -> Pred {
-        beside(cx, self.condition, side, signed, self.sides)
+        self.beside(cx, side, signed, CmpOp::Eq)
+    }
+
+    /// The predicate that the left side is beyond the value next to the right one.
+    pub(in crate::annotate) fn is_further(
+        &self,
+        cx: &mut Context<'_>,
+        side: Side,
+        signed: bool,
+    ) -> Pred {
+        self.beside(cx, side, signed, side.order(signed))
+    }
+
+    /// The predicate that the left side is on one side of the right one, and compares with the value next
+    /// to that. The first comparison excludes values that have wrapped.
+    fn beside(&self, cx: &mut Context<'_>, side: Side, signed: bool, op: CmpOp) -> Pred {
+        let (a, b) = self.sides;
+        let next = side.next(cx, b);
+        let ordered = mutant(cx, self.condition, side.order(signed), a, b);
+        Pred::and(mutant(cx, self.condition, op, a, next), ordered)
     }
 }
 
@@ -154,20 +167,6 @@ impl Side {
         };
         cx.exprs.binary(step, value, one)
     }
-}
-
-/// The predicate that `a` is next to `b` on one side. A comparison excludes values that have wrapped.
-fn beside(
-    cx: &mut Context<'_>,
-    condition: ConditionId,
-    side: Side,
-    signed: bool,
-    (a, b): (ExprId, ExprId),
-) -> Pred {
-    let order = side.order(signed);
-    let next = side.next(cx, b);
-    let ordered = mutant(cx, condition, order, a, b);
-    Pred::and(mutant(cx, condition, CmpOp::Eq, a, next), ordered)
 }
 
 /// A comparison, evaluated where the condition is.

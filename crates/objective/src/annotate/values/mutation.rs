@@ -84,13 +84,9 @@ impl Annotator for WeakMutation {
     fn annotate(&self, cx: &mut Context<'_>) {
         let body = cx.body;
         let mut decides = DecidingPredicates::default();
-        let mut mutated_conditions = FxHashSet::default();
         let initialised = Initialised::new(body);
         let volatile = volatile_variables(cx);
-        for (id, root) in body.source.roots.iter().filter(|(_, root)| root.rewritable) {
-            if cx.exprs.reads_volatile(root.expr) {
-                continue;
-            }
+        for (id, root) in cx.rewritable_roots() {
             match root.kind {
                 RootKind::Value | RootKind::Address => values(cx, id, root),
                 RootKind::Assigned { local, addr } => {
@@ -107,12 +103,10 @@ impl Annotator for WeakMutation {
                         replace_target(cx, id, root, target, &initialised, &volatile);
                     }
                 }
-                // A condition whose text is lowered more than once is still one condition.
                 RootKind::Condition { decision, condition } => {
-                    if mutated_conditions.insert((decision, condition)) {
-                        let decides = decides.get(cx, decision, condition);
-                        condition_mutants(cx, root, decision, condition, &decides);
-                    }
+                    let decides = decides.get(cx, decision, condition);
+                    let mutants = mutants(cx, root);
+                    mutants_of_condition(cx, root, (decision, condition), &decides, mutants, "");
                 }
             }
         }
@@ -151,26 +145,27 @@ fn values(cx: &mut Context<'_>, id: RootId, root: &Root) {
     }
 }
 
-/// Mutants of a condition: its value differs, and decides the outcome.
-fn condition_mutants(
+/// Mutants of a condition: its value differs, and decides the outcome. Their names begin with `prefix`.
+pub(in crate::annotate) fn mutants_of_condition(
     cx: &mut Context<'_>,
     root: &Root,
-    decision: DecisionId,
-    condition: ConditionId,
+    (decision, condition): (DecisionId, ConditionId),
     decides: &Pred,
+    mutants: Vec<Mutant>,
+    prefix: &str,
 ) {
     let site = Site::Decision(decision);
-    for Mutant { expr, name, span } in mutants(cx, root) {
+    for Mutant { expr, name, span } in mutants {
         let mutant = match cx.exprs.arena()[expr] {
             Expr::Const(_, bits) => Pred::Const(bits & 1 == 1),
             _ => Pred::Mutant(condition, expr),
         };
         let differs = Pred::xor(Pred::Cond(condition), mutant);
-        cx.push(site, Pred::and(differs, decides.clone()), span, name);
+        cx.push(site, Pred::and(differs, decides.clone()), span, format!("{prefix}{name}"));
     }
     if !compares_integers(cx, root.expr) {
         // Where the condition decides, its negation changes the outcome whatever its value.
-        cx.push(site, decides.clone(), root.span, "UOI !");
+        cx.push(site, decides.clone(), root.span, format!("{prefix}UOI !"));
     }
 }
 
