@@ -70,7 +70,8 @@ impl Goals<'_> {
             return;
         }
         let func = state.frame().func;
-        let has_some = self.labels.reach(func, key, machine.context.config.label_deletion.deletes());
+        let has_some =
+            self.labels.reach(func, key, machine.context.config.label_deletion.deletes());
         self.count_turn(state, func, key);
         if has_some && self.may_hold_somewhere(machine, state, key) {
             state.passing.queue.push(PassedSite::Site(key));

@@ -59,3 +59,33 @@ impl LabelTable<'_> {
         Some((self.sites_of(goal)?.0, decision))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lydian_base::SourceMap;
+    use lydian_objective::Criterion;
+    use lydian_objective::annotate::{Request, annotate};
+
+    use super::*;
+    use crate::config::Augmentation;
+    use crate::exploration::eviction::tests::program;
+    use crate::limits::Cut;
+
+    #[test]
+    fn a_goal_that_stays_to_be_asked_for_is_not_open_again_once_it_is_covered_again() {
+        let (program, func) = program();
+        let map = SourceMap::from_preprocessed(" ".repeat(4096), "paths.c");
+        let request = Request::new(vec![Criterion::AugBoundary]);
+        let annotated = annotate(&program, &map, func, &request).expect("it has a body");
+        let objectives = [annotated.objectives];
+        let each = Augmentation { each_occurrence: true, ..Augmentation::default() };
+        let mut table = LabelTable::new(&program, &objectives, Some(each));
+        let goal = GoalId::from_index(0);
+        assert!(table.augments(goal));
+        table.cover(goal);
+        table.uncover(goal, Cut::PathSteps(1));
+        assert!(table.has_reopened());
+        table.cover(goal);
+        assert!(table.is_asked_again(goal) && !table.has_reopened());
+    }
+}
