@@ -104,12 +104,9 @@ fn check_claims(runs: &Runs<'_>, found: &ExplorationResult, what: &str) -> usize
                 event.function == label.func && event.site == objectives.labels[label.label].site
             });
             let at = of_place.clone().nth(*turn as usize - 1);
-            let is_decision = at.is_some_and(|event| matches!(event.site, Site::Decision(_)));
-            if is_decision {
-                let holds = at.is_some_and(|event| Runs::has(event, label.func, label.label));
-                let text = runs.text(*label);
-                assert!(holds, "{what}, turn {turn}: {text} by {:?}", test.test);
-            }
+            let holds = at.is_some_and(|event| Runs::has(event, label.func, label.label));
+            let text = runs.text(*label);
+            assert!(holds, "{what}, turn {turn}: {text} by {:?}", test.test);
         }
         let is_augmented = |label: &LabelRef| {
             let criteria = runs.criteria_of(label.func, label.label);
