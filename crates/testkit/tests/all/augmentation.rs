@@ -9,7 +9,7 @@ use lydian_ir::FuncId;
 use lydian_ir::interp::Options;
 use lydian_ir::test::Test;
 use lydian_objective::trace::{Trace, TraceEvent, Tracer};
-use lydian_objective::{Criterion, LabelId, Site};
+use lydian_objective::{Criterion, LabelId};
 use lydian_symex::{
     Augmentation, AugmentationKind, Config, FoundTest, LabelRef, Limits, Mode, Summary,
 };
