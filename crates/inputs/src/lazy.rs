@@ -18,6 +18,7 @@
 //! Symbols have the names of their places in C. The same name means the same value in each pool and on
 //! each path. So do the addresses of homes, which are computed from names.
 
+mod address_numbers;
 mod object;
 pub mod shape;
 
@@ -500,6 +501,30 @@ impl LazyInputs {
         false
     }
 
+    /// Whether a value has bits of such an address, but not the whole address as its value.
+    pub fn shows_part_of_an_address(
+        &self,
+        pool: &mut TermPool,
+        value: Term,
+        is_followed: impl Fn(Term) -> bool,
+    ) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut waiting = vec![value];
+        while let Some(next) = waiting.pop() {
+            match pool.node(next) {
+                _ if !seen.insert(next) || self.is_pointer(next) => {}
+                Node::Ite(_, a, b) => waiting.extend([a, b]),
+                Node::Bin(BinOp::Concat, ..) | Node::Extract(..)
+                    if self.shows_an_address(pool, next, &is_followed) =>
+                {
+                    return true;
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// The address of a function that the code calls through a pointer whose type does not say that it
     /// leads to a function. No object lies there.
     pub fn function_place(&self, pointer: &PointerInput, function: FuncId) -> u64 {
@@ -570,6 +595,11 @@ impl LazyInputs {
             let byte = || types.iter().find(|(_, ty)| is_byte(ty)).map(|(id, _)| id);
             Some(self.object(types, &pointer, (complete.or_else(byte)?, 0)))
         })
+    }
+
+    /// Whether a pointer leads into the room of an address, or an object is there.
+    pub(crate) fn has_room_of(&self, address: u64) -> bool {
+        self.tables().rooms.contains_key(&(address / ROOM))
     }
 
     /// The shape of a type.

@@ -14,13 +14,17 @@ use lydian_smt::{Evaluator, Model, TermPool, Value, Wide};
 
 use crate::concretise::relevant_inputs::RelevantInputs;
 use crate::lazy::shape::{PartKind, Values};
-use crate::lazy::{LazyInputs, LazyObject, REACH, REGION, bits_of, is_in_room, readable_name};
+use crate::lazy::{
+    LazyInputs, LazyObject, REACH, REGION, ROOM, bits_of, is_in_room, readable_name,
+};
 use crate::plan::{GAP, WriteContents, WritePlan};
 
 /// The most bytes that an object of a test has on either side of its pointer's target.
 const MOST: i64 = 1 << 24;
 /// The same for pointers that are compared alone.
 const MOST_COMPARED: u64 = 1 << 16;
+/// The distance from an object's home up to which an address in no object's room belongs to the object.
+const FAR: u64 = 4 * ROOM;
 
 /// The accesses of a path to a lazily initialised object, by distances from the object's home.
 #[derive(Clone, Debug)]
@@ -115,12 +119,13 @@ impl Arena {
             needs,
             arena: Self::default(),
             waiting: roots.iter().map(|root| (*root, None)).collect(),
+            strays: Vec::new(),
         };
         loop {
             while let Some((address, ty)) = builder.waiting.pop() {
                 builder.reach(address, ty);
             }
-            if !builder.add_numbers_that_lead_to_objects() {
+            if !builder.add_numbers_that_lead_to_objects() && !builder.reach_stray() {
                 break;
             }
         }
@@ -146,13 +151,17 @@ impl Arena {
         self.end
     }
 
-    /// The object that an address leads to, and how far from its first byte in the test.
+    /// The object that an address leads to, and how far from its first byte in the test. An address in
+    /// no object's room is that of the object next to it, if a path can reach it from there by an `int`:
+    /// `target + n == other` has such solutions.
     pub(crate) fn place_of(&self, address: u64) -> Option<(usize, u64)> {
-        let is_here = |made: &LaidOutObject| is_in_room(made.accesses.object.home, address);
-        let at = self.objects.iter().position(is_here)?;
-        let made = &self.objects[at];
-        let distance = address.wrapping_sub(made.accesses.object.home) as i64;
-        Some((at, (distance - made.low) as u64))
+        let homes = self.objects.iter().map(|made| made.accesses.object.home);
+        let (at, home) = homes
+            .enumerate()
+            .filter(|(_, home)| is_in_room(*home, address) || may_be_moved_to(*home, address))
+            .min_by_key(|(_, home)| (!is_in_room(*home, address), home.abs_diff(address)))?;
+        let distance = address.wrapping_sub(home) as i64;
+        Some((at, (distance - self.objects[at].low) as u64))
     }
 
     /// Whether the test has some bytes of the object with a home, given by their distances from it. An
@@ -227,6 +236,8 @@ struct Builder<'a> {
     arena: Arena,
     /// Addresses that were not followed yet, with the types of the pointers that have them.
     waiting: Vec<(u64, Option<CTypeId>)>,
+    /// Those of them that lead to nothing of the inputs.
+    strays: Vec<(u64, Option<CTypeId>)>,
 }
 
 impl Builder<'_> {
@@ -235,8 +246,31 @@ impl Builder<'_> {
         if self.inputs.function_at(address).is_some() {
             return;
         }
+        match self.known_at(address) {
+            None if !self.inputs.has_room_of(address) => self.strays.push((address, ty)),
+            known => self.reach_object(known, address, ty),
+        }
+    }
+
+    /// Adds an object of its own at an address that leads to nothing of the inputs, unless the address
+    /// is that of an object, moved out of the object's room. Returns whether there was such an address.
+    fn reach_stray(&mut self) -> bool {
+        let Some((address, ty)) = self.strays.pop() else { return false };
+        let mut homes = self.arena.objects.iter().map(|made| made.accesses.object.home);
+        if !homes.any(|home| may_be_moved_to(home, address)) {
+            let known = self.known_at(address);
+            self.reach_object(known, address, ty);
+        }
+        true
+    }
+
+    /// The object in the room of an address, as far as the test has one.
+    fn known_at(&self, address: u64) -> Option<usize> {
         let is_here = |object: &LazyObject| is_in_room(object.home, address);
-        let known = self.arena.objects.iter().position(|made| is_here(&made.accesses.object));
+        self.arena.objects.iter().position(|made| is_here(&made.accesses.object))
+    }
+
+    fn reach_object(&mut self, known: Option<usize>, address: u64, ty: Option<CTypeId>) {
         let Some(at) = known.or_else(|| self.add(address, ty)) else { return };
         let made = &mut self.arena.objects[at];
         let distance = address.wrapping_sub(made.accesses.object.home) as i64;
@@ -344,7 +378,10 @@ impl Builder<'_> {
             let words = made.values.keys().filter(|start| start.rem_euclid(8) == 0);
             let words = words.filter(|start| !made.pointers.contains_key(*start));
             let numbers = words.filter_map(|start| Some((at, *start, made.word_at(*start)?)));
-            found.extend(numbers.filter(|(_, _, word)| self.leads_to_an_object(*word)));
+            let is_one = |start: &i64| made.values.get(start).is_some_and(|(size, _)| *size == 8);
+            found.extend(numbers.filter(|(_, start, word)| {
+                self.leads_to_an_object(*word) || is_one(start) && self.is_moved_far(*word)
+            }));
         }
         for (at, start, word) in &found {
             self.arena.objects[*at].pointers.insert(*start, *word);
@@ -363,6 +400,13 @@ impl Builder<'_> {
                 || self.object_of_claims(number).is_some())
     }
 
+    /// Whether a number is the address of an object of the inputs that the test has, moved out of the
+    /// object's room.
+    fn is_moved_far(&self, number: u64) -> bool {
+        let mut homes = self.arena.objects.iter().map(|made| made.accesses.object.home);
+        is_address(u128::from(number)) && homes.any(|home| may_be_moved_to(home, number))
+    }
+
     /// An object around an address whose values the claims of a test depend on. The predicate of a
     /// label may follow a pointer that the path does not follow.
     fn object_of_claims(&self, address: u64) -> Option<Arc<LazyObject>> {
@@ -372,6 +416,12 @@ impl Builder<'_> {
         };
         self.inputs.objects_around(address).into_iter().find(is_needed)
     }
+}
+
+/// Whether a path can reach an address from the home of an object of the inputs by an `int`. Objects that
+/// no input leads to have homes of other forms.
+const fn may_be_moved_to(home: u64, address: u64) -> bool {
+    home % ROOM == REACH && home.abs_diff(address) <= FAR
 }
 
 /// Whether a number lies where objects of the inputs do.

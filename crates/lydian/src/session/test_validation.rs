@@ -35,6 +35,9 @@ pub(crate) const COMMIT_SHARE: u32 = 10;
 /// The most tests that wait for the compiler; with more of them exploration waits, too.
 const MOST_WAITING: usize = 4096;
 
+/// The most objectives that the report of a contradiction names.
+const MOST_NAMED: usize = 3;
+
 /// The reason for which claims of a test do not count although its run may cover them.
 const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised memory";
 /// The reason for which a label is unknown if its predicate reads memory that has no value in its test.
@@ -255,8 +258,7 @@ impl Session<'_, '_> {
         let what =
             format!("claimed to end so: {}; ended so: {}", found.ending, measured.run.outcome);
         hyper_coverage.lack();
-        let missed: Vec<&str> = missing.iter().map(|goal| self.text(*goal)).collect();
-        let missed = if missed.is_empty() { "nothing".into() } else { missed.join("; ") };
+        let missed = self.first_texts(&missing);
         let counted = claimed.iter().chain(&completed).copied();
         let counted = counted.filter(|goal| uncounted.iter().all(|(other, _)| goal != other));
         let earlier = if completed.is_empty() { Vec::new() } else { hyper_coverage.tests() };
@@ -281,6 +283,19 @@ impl Session<'_, '_> {
         let unconfirmed = Some((missing, what));
         let (covered, completes) = (Vec::new(), Vec::new());
         Ok(Some(MeasuredTest { test, covered, completes, unconfirmed, uncounted }))
+    }
+
+    /// The texts of the first of the given objectives, and the number of the others.
+    fn first_texts(&self, goals: &[Goal]) -> String {
+        if goals.is_empty() {
+            return "nothing".into();
+        }
+        let first = goals.iter().take(MOST_NAMED).map(|goal| self.text(*goal));
+        let first = first.collect::<Vec<_>>().join("; ");
+        match goals.len().saturating_sub(MOST_NAMED) {
+            0 => first,
+            more => format!("{first}; and {more} more"),
+        }
     }
 
     /// The given objectives that the last test cannot count for although it may cover them, with

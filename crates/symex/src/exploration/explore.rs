@@ -452,6 +452,9 @@ impl<'p, 'e> Engine<'p, 'e> {
         let nicer = nicer.then(|| self.nicer_model(shown.unwrap_or(state)));
         let model = nicer.as_ref().unwrap_or(shown.map_or(&state.model, |shown| &shown.model));
         let test = self.test_of(state, shown, model);
+        let facts = shown.unwrap_or(state).path.facts.iter();
+        let claims = facts.chain(&state.claims.promises).copied().collect();
+        let placed = self.machine.use_of_location(state, claims);
         if Self::is_too_large(&test) {
             return self.give_up(state, "a test of more than 7 MiB");
         }
@@ -471,7 +474,7 @@ impl<'p, 'e> Engine<'p, 'e> {
         self.trace(state, |state| TraceEvent::Test { state, covers: covered.len() });
         let covers = covered.iter().filter_map(|goal| self.goals.labels.label_ref(*goal)).collect();
         let transformed = self.transformed_by(state);
-        let (placed, facts) = (state.placed, state.path.facts.len());
+        let facts = state.path.facts.len();
         let found = FoundTest { test, covers, completes, transformed, facts, ending, placed };
         (self.sink)(Event::Test(Box::new(found)));
     }

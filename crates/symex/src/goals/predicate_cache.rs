@@ -248,7 +248,8 @@ impl Goals<'_> {
     }
 
     /// The values of the mutants of a condition that labels need, just before the condition is
-    /// evaluated; `None` if no label needs any.
+    /// evaluated; `None` if no label needs any. Where one could not be evaluated, the reason is noted
+    /// with its labels.
     pub(crate) fn record_mutants(
         &mut self,
         machine: &mut Machine<'_, '_>,
@@ -282,13 +283,17 @@ impl Goals<'_> {
         let mut all_kept = true;
         for (expr, goals) in wanted {
             let kept_by = Some((Arc::clone(&reads), key.clone()));
-            let actor = Actor::Labels(goals.into_vec().into());
-            let (value, kept) = machine.on_behalf_of(actor, |machine| {
+            let actor = Actor::Labels(goals.to_vec().into());
+            let (value, kept, hindrance) = machine.on_behalf_of(actor, |machine| {
                 let exprs = &objectives.exprs;
                 let (mut env, pool) = self.cache.site_scope(machine, state, exprs, None);
                 env.kept_by = kept_by;
-                (env.expr(pool, expr), env.kept_by.is_some())
+                (env.expr(pool, expr), env.kept_by.is_some(), env.hindrance)
             });
+            if let Some(what) = hindrance {
+                let cut = Cut::Unsupported(what);
+                goals.iter().for_each(|goal| self.labels.hinder(*goal, cut.clone()));
+            }
             all_kept &= kept;
             machine.settle_suspicions(state);
             values.push((expr, value));

@@ -280,7 +280,9 @@ impl<N: Notes> StateView<'_, '_, N> {
         let is_followed = |bits: Term| expanded.contains_key(&bits);
         let inputs = &self.context.inputs;
         let is_number = ty != Type::Ptr && inputs.shows_an_address(pool, value, is_followed);
-        if is_number && (size < Type::Ptr.bytes() || ty.is_float()) {
+        let is_part = is_number && (size < Type::Ptr.bytes() || ty.is_float())
+            || inputs.shows_part_of_an_address(pool, value, is_followed);
+        if is_part {
             // The input does not determine the addresses of objects.
             let place = format!("address{}", value.index());
             let value = undefined_symbol(pool, Undetermined::Location, &place, sort_of(ty));
@@ -344,7 +346,11 @@ impl<N: Notes> StateView<'_, '_, N> {
     /// Notes that the address of an input object as a number makes a difference to the current
     /// actor, if the value depends on one.
     fn meet_place_within(&mut self, pool: &mut TermPool, value: Term) {
-        if let Some(pointer) = self.context.inputs.pointer_within(pool, value) {
+        let Self { context, state, reads, .. } = self;
+        for symbol in context.inputs.address_symbols(pool, value) {
+            reads.note_number(symbol, || text_at(context.program, state));
+        }
+        if let Some(pointer) = context.inputs.pointer_within(pool, value) {
             self.bounds.meet_place_of(&pointer.place);
         }
     }
@@ -634,9 +640,21 @@ impl<N: Notes> StateReader for StateView<'_, '_, N> {
         if let Some(place_a) = self.place_of(pool, a)?
             && let Some(place_b) = self.place_of(pool, b)?
         {
+            let memory = &self.state.memory;
+            let objects = [place_a, place_b].map(|place| objects_of(pool, memory, place));
+            if let [Some(of_a), Some(of_b)] = objects
+                && !of_a.iter().any(|object| of_b.contains(object))
+            {
+                let at = text_at(self.context.program, self.state);
+                self.state.placed.get_or_insert(at);
+                self.meet_place_within(pool, a);
+                self.meet_place_within(pool, b);
+            }
             return Ok(pool.sub(place_a, place_b));
         }
-        Ok(pool.sub(a, b))
+        let distance = pool.sub(a, b);
+        self.meet_place_within(pool, distance);
+        Ok(distance)
     }
 
     fn low_bits(&mut self, pool: &mut TermPool, value: Term, bits: u32) -> Option<u64> {

@@ -133,6 +133,76 @@ int f(void)
 }
 
 #[test]
+fn a_number_that_overlaps_a_part_of_a_pointer_depends_on_where_objects_lie() {
+    let text = "struct pair { char *first, *second; };
+int f(struct pair *p)
+{
+    if (!p)
+        return 2;
+    if (*(long *)((char *)p + 1) < 0)
+        return 1;
+    return 0;
+}
+";
+    let expected = "depends on where objects lie, used at unit.c:6:9";
+    is_unknown_since(text, [4, 3, 0, 0, 1], expected);
+}
+
+/// Neither is infeasible: mutants that read a part of a pointer, and one that looks at a record that no
+/// path looks at.
+#[test]
+fn mutants_of_a_condition_that_have_no_value_give_their_reasons() {
+    let text = "struct own { char flags; int *p; int *q; };
+struct seen { int *h; int len; };
+int f(struct seen *t)
+{
+    if (((struct own *)((char *)t - (sizeof(struct own) ^ 0)))->p)
+        return 1;
+    return 0;
+}
+";
+    let ran = Workplace::with(text).done("gen unit.c -c stmt,wm");
+    let part = "f wm: 6 unknown: depends on where objects lie, used at unit.c:5:9\n";
+    let record = "f wm: 1 unknown: not supported: a record that only a predicate looks at\n";
+    assert!(ran.out.contains(part) && ran.out.contains(record), "{ran}");
+}
+
+#[test]
+fn a_hash_of_a_pointer_of_the_inputs_depends_on_where_objects_lie() {
+    let text = "int f(int *p)
+{
+    if ((unsigned long)p % 1000003 == 5)
+        return 1;
+    return 0;
+}
+";
+    let expected = "depends on where objects lie, used at unit.c:3:9";
+    is_unknown_since(text, [2, 1, 0, 0, 1], expected);
+}
+
+/// Tests of it may lie elsewhere than the path supposes, which is no error.
+#[test]
+fn the_distance_of_pointers_to_two_objects_is_that_of_one_array_in_tests() {
+    let text = "struct item { int a; char more[52]; };
+struct list { struct item *items; int n; };
+int f(struct item *item, struct list *list)
+{
+    int index = item - list->items;
+    if (index + 1 < list->n)
+        return 1;
+    return 0;
+}
+";
+    let place = Workplace::with(text);
+    let ran = place.done("gen unit.c --function f -c stmt,dc,wm --json t.json");
+    let table = place.json("t.json");
+    assert_eq!(figures(&table, "f", "dc"), [2, 2, 0, 0, 0], "{ran}");
+    let mut reasons = ran.out.lines().filter(|line| line.contains(" unknown: "));
+    let expected = "depends on where objects lie, used at unit.c:5:5";
+    assert!(reasons.all(|reason| reason.ends_with(expected)), "{ran}");
+}
+
+#[test]
 fn what_is_compared_within_one_object_does_not_depend_on_where_that_lies() {
     let text = "int f(int n)
 {

@@ -22,7 +22,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let here = self.text_at(state);
         for var in self.pool.vars_of(value).iter() {
             if let Some(kind) = undetermined(&self.pool, *var) {
-                found.add(kind, self.reads.0.get(var).copied().unwrap_or(here));
+                found.add(kind, self.reads.place_of(*var).unwrap_or(here));
             }
         }
         found
@@ -42,6 +42,17 @@ impl<N: Notes> Machine<'_, '_, N> {
             cuts.extend(self.dependences_of(state, value).cuts());
         }
         cuts
+    }
+
+    /// The place of the text where a path, or one of the conditions that a test is to meet, uses the
+    /// number that the address of an object is: a run of the test may do something else.
+    pub(crate) fn use_of_location(&mut self, state: &State<N>, met: Vec<Term>) -> Option<Span> {
+        if state.placed.is_some() {
+            return state.placed;
+        }
+        let Self { context, pool, reads, .. } = self;
+        let symbol = met.into_iter().find_map(|met| context.inputs.number_in(pool, met))?;
+        Some(reads.place_of(symbol).unwrap_or_else(|| text_at(context.program, state)))
     }
 
     /// Makes a state's path depend on the undetermined part of a value.

@@ -52,7 +52,7 @@ impl Dependences {
 /// The last place of a read of each undetermined symbol. Reads fill the table, and it is not
 /// consulted while a path is followed, so it makes no difference to any path.
 #[derive(Default)]
-pub(crate) struct UndeterminedReads(pub(crate) FxHashMap<Term, Span>);
+pub(crate) struct UndeterminedReads(FxHashMap<Term, Span>);
 
 impl UndeterminedReads {
     /// Notes the undetermined symbols of a value that was read at a place.
@@ -66,6 +66,17 @@ impl UndeterminedReads {
             let at = at();
             self.0.extend(symbols.map(|symbol| (*symbol, at)));
         }
+    }
+
+    /// The place where the value of a symbol was read, or the address that it stands for was used as a
+    /// number.
+    pub(crate) fn place_of(&self, symbol: Term) -> Option<Span> {
+        self.0.get(&symbol).copied()
+    }
+
+    /// Notes that the address of an input object was used as a number at a place, unless it was before.
+    pub(crate) fn note_number(&mut self, symbol: Term, at: impl FnOnce() -> Span) {
+        self.0.entry(symbol).or_insert_with(at);
     }
 }
 
