@@ -42,9 +42,20 @@ pub struct Killers {
     pub tests: Vec<SuiteTest>,
     /// The reasons for which mutants are neither killed nor known as equivalent, with their number.
     pub unknown: BTreeMap<String, usize>,
+    /// Whether a test kills a mutant that is said to be equivalent: an internal error, which observers were
+    /// told of.
+    pub contradictory: bool,
 }
 
 impl KillerRequest {
+    /// Makes sure that the folder's files may be written.
+    ///
+    /// # Errors
+    /// Files of others in the folder.
+    pub fn check(&self) -> Result<(), Error> {
+        ownership::check(&self.folder, &Suite::files(&[]))
+    }
+
     /// Makes tests for the mutants of a project's file that results have as alive, and writes them.
     /// Results are told which mutants they kill, and which are equivalent.
     ///
@@ -68,7 +79,7 @@ impl KillerRequest {
         if alive.is_empty() {
             return Ok(Killers::default());
         }
-        ownership::check(&self.folder, &Suite::files(&[]))?;
+        self.check()?;
         let objectives = project.objectives(&ObjectiveRequest::default(), observer)?;
         let options = MeasurementOptions::default();
         let confinement = confinement::confinement(options.confined, observer);
@@ -96,7 +107,8 @@ impl KillerRequest {
             suite.write(&self.folder, &project.build.file, project, build, &[], observer)?;
         files::files(&written)?;
         let unknown = tell(&found, results);
-        Ok(Killers { tests: suite.tests, unknown })
+        let contradictory = found.iter().any(StrongObjective::is_contradictory);
+        Ok(Killers { tests: suite.tests, unknown, contradictory })
     }
 }
 

@@ -110,6 +110,36 @@ fn tests_for_survivors_kill_them() {
 }
 
 #[test]
+fn a_suite_that_cannot_be_written_loses_no_results() {
+    let at = Workplace::with("int half(int n)\n{\n    return n / 2;\n}\n");
+    at.done("gen unit.c -o tests -c stmt --time 5");
+    let words = ["unit.c", "--tests", "tests", "--json", "m.json", "--proof-time", "0"];
+    at.write("file", "");
+    let ran = mutate(&at, &[&words[..], &["--generate", "file/more", "--time", "2"]].concat());
+    assert_eq!(ran.code, Some(5), "{ran}");
+    assert!(ran.out.contains("mutants are killed"), "{ran}");
+    std::fs::remove_file(at.path("m.json")).expect("it was written");
+    // A folder with files of others is refused before any test runs.
+    std::fs::create_dir(at.path("more")).unwrap();
+    at.write("more/tests.c", "int mine;\n");
+    let ran = mutate(&at, &[&words[..], &["--generate", "more"]].concat());
+    ran.says(2, &["more/tests.c", "not written by Lydian"]);
+    assert!(!at.path("m.json").exists(), "{ran}");
+}
+
+#[test]
+fn files_without_mutants_have_a_suite_and_so_have_those_whose_mutants_fail() {
+    let at = Workplace::with("void nothing(void)\n{\n}\n");
+    let made = at.done("gen unit.c -o tests -c fc,sm --time 5");
+    assert!(at.read("tests/tests.c").contains("nothing()"), "{made}");
+    at.write("unit.c", "int half(int n)\n{\n    return n / 2;\n}\n");
+    let pattern = "[[mutate.pattern]]\nname = \"x\"\nmatch = \"f($a)\"\nreplace = \"$b\"\n";
+    at.write("lydian.toml", pattern);
+    at.refused("gen unit.c -o more -c stmt,sm --time 5", 2, &["lydian.toml:4:"]);
+    assert!(at.read("more/tests.c").contains("half("));
+}
+
+#[test]
 fn other_commands_say_who_looks_at_mutants() {
     let at = Workplace::with(UNIT);
     for command in
