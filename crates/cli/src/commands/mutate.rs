@@ -101,6 +101,7 @@ fn generation(args: &MutateArgs, task: &MutationTask) -> Result<Option<KillerReq
         time: time_limit(args.time),
         operators: task.operators.clone(),
         jobs: args.jobs,
+        of_suite: args.tests.is_some(),
     };
     request.check()?;
     Ok(Some(request))

@@ -227,7 +227,7 @@ fn is_called_unnamed(text: &str) -> bool {
 }
 
 /// A text without blanks between tokens and without line markers, which edits elsewhere move.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines().filter(|line| !is_line_marker(line)) {
         let (mut quote, mut escaped) = (None, false);

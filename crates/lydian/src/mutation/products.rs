@@ -169,7 +169,7 @@ impl ProductProver {
 }
 
 /// Whether a suite includes a file itself.
-fn includes(suite: &UnitMutants, file: &Path) -> bool {
+pub(super) fn includes(suite: &UnitMutants, file: &Path) -> bool {
     let text = std::fs::read_to_string(&suite.source).unwrap_or_default();
     let folder = suite.source.parent().unwrap_or_else(|| Path::new(""));
     let name = |line: &str| {

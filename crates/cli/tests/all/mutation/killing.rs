@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{mutate, outcomes};
+use super::{mutate, outcome, outcomes};
 use crate::common::Workplace;
 
 /// Pointers, arrays, texts, static variables and loops.
@@ -107,6 +107,39 @@ fn tests_for_survivors_kill_them() {
     let ran = mutate(&at, &["unit.c", "--tests", "tests", "--generate", "tests"]);
     assert_eq!(ran.code, Some(2), "{ran}");
     assert!(ran.err.contains("name another folder"), "{ran}");
+}
+
+#[test]
+fn what_is_equivalent_under_other_flags_than_those_of_the_build_stays_alive() {
+    let at = Workplace::with(
+        "#ifdef WIDE
+typedef unsigned number;
+#else
+typedef unsigned char number;
+#endif
+int top(number n)
+{
+    int turns = 0;
+    while (turns < 3)
+        turns++;
+    return n > 255 ? turns : 0;
+}
+",
+    );
+    at.write("check.c", "int top(unsigned); int main(void) { return top(1); }");
+    let build = ["--build", "$CC -DWIDE unit.c check.c -o unit", "--test", "./unit"];
+    let more = ["--operators", "RVR", "--json", "m.json", "--proof-time", "0"];
+    let words = ["unit.c", "--generate", "more", "--time", "5"];
+    let kind = |flags: &[&str]| {
+        let ran = mutate(&at, &[&words[..], &build, &more, flags].concat());
+        assert_eq!(ran.code, Some(0), "{ran}");
+        (outcome(&at.json("m.json"), "RVR -> 0", 11), ran)
+    };
+    let (without, ran) = kind(&[]);
+    assert_eq!(without, "not_infected", "{ran}");
+    assert!(ran.out.contains("1 are left: equivalent as the flags after `--`"), "{ran}");
+    let (_, ran) = kind(&["--", "-DWIDE"]);
+    assert!(ran.out.contains("1 tests in more kill 1 of the 1 mutants"), "{ran}");
 }
 
 #[test]
