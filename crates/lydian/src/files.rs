@@ -51,6 +51,13 @@ pub fn page(path: &Path, contents: &str) -> Result<(), Error> {
     std::fs::write(path, contents).map_err(|error| unwritable(path, &error))
 }
 
+/// A folder that is there while the value is.
+pub(crate) fn temporary_folder() -> Result<tempfile::TempDir, Error> {
+    tempfile::tempdir().map_err(|error| {
+        Error::environment("temporary-folder", format!("no temporary folder: {error}"))
+    })
+}
+
 /// Makes a folder and those above it.
 pub fn folder(path: &Path) -> Result<(), Error> {
     if let Some(file) = path.ancestors().find(|above| above.is_file()) {

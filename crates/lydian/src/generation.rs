@@ -449,8 +449,10 @@ impl<'a> Run<'a> {
                 });
             }
         }
-        let is_wrong = self.kill_mutants(&mut suite, &mut summary, &mut further, build)?;
+        let is_wrong = self.kill_mutants(&mut suite, &mut summary, &mut further, build);
+        // What was found before an error stays.
         let written = self.write(&suite, &summary, build)?;
+        let is_wrong = is_wrong?;
         let suite = suite.tests;
         let end = match is_wrong {
             true => GenerationEnd::Contradiction,

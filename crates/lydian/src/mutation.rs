@@ -29,19 +29,20 @@ use lydian_native::cc::Store;
 
 use crate::error::{Error, ErrorKind};
 use crate::events::Observer;
+use crate::files;
 use crate::project::paths::canonical;
 use crate::wrapper::MutantRequest;
 use crate::wrapper::mutants::units_of;
 use build::SuiteProgram;
 use commands::TestCommand;
-pub use equivalence::EquivalenceProver;
+pub use equivalence::{EquivalenceProver, ProofAttempts};
 pub use generation::{KillerRequest, Killers};
 use kept::{Dependences, KeptResults};
 pub use lydian_mutate::{Mutant, Operator, Pattern, mutant, report, results};
 pub use patterns::patterns;
 pub use products::ProductProver;
 use records::Records;
-use schedule::Schedule;
+use schedule::{KeptRuns, Schedule};
 use warnings::warn;
 
 /// A request for the mutants that tests kill.
@@ -66,7 +67,8 @@ pub struct MutationTask {
     /// The file with results of earlier runs, which are taken over where nothing that they depend on
     /// changed, and which gets those of this run. None for none.
     pub kept: Option<PathBuf>,
-    /// Whether tests that fail without any mutant are left out, with a warning, and do not end the task.
+    /// Whether tests that fail without any mutant are left out, with a warning, and do not end the task, nor
+    /// does a suite without tests that can be run.
     pub leaves_out_failing: bool,
 }
 
@@ -153,14 +155,16 @@ impl MutationTask {
         cancel: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<MutationResults, Error> {
-        let kept = KeptResults::read(self.kept.as_deref());
-        let mut results = self.kills_with(&kept, keeps, cancel, observer)?;
-        equivalence::leave_out(&mut results, prover, &kept, cancel, observer);
-        kept.write()?;
+        let kept = self.kept.as_deref().map(KeptResults::read);
+        let kept = kept.as_ref();
+        let mut results = self.kills_with(kept, keeps, cancel, observer)?;
+        equivalence::leave_out(&mut results, prover, kept, cancel, observer);
+        kept.map_or(Ok(()), KeptResults::write)?;
         Ok(results)
     }
 
-    /// The same without a comparison of the mutants that are alive with the original.
+    /// The same without a comparison of the mutants that are alive with the original, and without results
+    /// of other runs.
     ///
     /// # Errors
     /// Those of [`Self::run`].
@@ -170,12 +174,12 @@ impl MutationTask {
         cancel: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<MutationResults, Error> {
-        self.kills_with(&KeptResults::read(None), keeps, cancel, observer)
+        self.kills_with(None, keeps, cancel, observer)
     }
 
     fn kills_with(
         &self,
-        kept: &KeptResults,
+        kept: Option<&KeptResults>,
         keeps: &dyn Fn(&Mutant) -> bool,
         cancel: &CancelToken,
         observer: &dyn Observer,
@@ -185,28 +189,32 @@ impl MutationTask {
         if self.leaves_out_failing {
             target.leave_out_failing(cancel, observer)?;
         }
-        let place = tempfile::tempdir().map_err(|error| {
-            Error::environment("mutants", format!("no temporary folder: {error}"))
-        })?;
+        let place = files::temporary_folder()?;
         let records = Records::make(&target, place.path(), cancel, observer)?;
         let mut results = self.asked_for(&target, keeps);
         results.tests = records.tests();
-        let dependences = Dependences::of(&target.units);
-        let limits = self.limits;
-        let key = |test: &TestCommand| {
-            let own = dependences.key(test.root().as_deref());
-            let more = format!("{own} {} {limits:?}", test.name);
-            blake3::hash(more.as_bytes()).to_hex()[..24].to_owned()
-        };
-        let keys = target.tests.iter().map(key).collect();
-        let schedule = Schedule { target: &target, records: &records, task: self, kept, keys };
+        let kept_runs = kept.map(|kept| self.kept_runs(kept, &target));
+        let schedule = Schedule { target: &target, records: &records, task: self, kept: kept_runs };
         schedule.run(&mut results, cancel)?;
-        results.taken_over = kept.taken();
+        results.taken_over = kept.map_or(0, KeptResults::taken);
         results.all_tests = self.all_tests;
         if self.all_tests {
             results.mark_subsumed();
         }
         Ok(results)
+    }
+
+    /// Results of earlier runs of the tests, with the keys of what these depend on.
+    fn kept_runs<'a>(&self, results: &'a KeptResults, target: &'a Target) -> KeptRuns<'a> {
+        let units = Dependences::of(&target.units);
+        let limits = self.limits;
+        let key = |test: &TestCommand| {
+            let (own, scripts) = (units.key(test.root().as_deref()), test.scripts());
+            let more = format!("{own} {} {limits:?} {scripts}", test.name);
+            blake3::hash(more.as_bytes()).to_hex()[..24].to_owned()
+        };
+        let tests = target.tests.iter().map(key).collect();
+        KeptRuns { results, tests, units }
     }
 
     fn target(&self, cancel: &CancelToken, observer: &dyn Observer) -> Result<Target, Error> {
@@ -220,6 +228,9 @@ impl MutationTask {
                 let built = SuiteProgram::build(folder, flags, request, observer)?;
                 let store = Store::at(built.place.path().join("store"));
                 let tests = built.tests()?;
+                if tests.is_empty() && !self.leaves_out_failing {
+                    return Err(Error::usage("suite", "the suite has no tests that can be run"));
+                }
                 Ok(Target { units: units_of(&store), tests, _place: Some(built.place) })
             }
             MutationTests::Commands { build, tests, store, compiler } => {

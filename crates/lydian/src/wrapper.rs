@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 pub use build::{Counters, WrapperOutcome, WrapperRequest, compile};
 pub use compiler::unstartable;
 pub use mutants::MutantRequest;
+pub(crate) use unit::first_error;
 
 mod build;
 mod compiler;

@@ -26,3 +26,4 @@ pub use mutant::{Mutant, MutantId, Position, UnitId, UnitMutants};
 pub use operator::Operator;
 pub use pattern::Pattern;
 pub use schema::{CHOICE, MUTANT_VARIABLE, RECORD_VARIABLE, choices, schema};
+pub use text::on_one_line;

@@ -42,6 +42,9 @@ enum Part {
     Expression(String),
 }
 
+/// The characters of signs that grow with what follows.
+const SIGNS: [char; 9] = ['-', '+', '*', '/', '&', '|', '<', '>', '='];
+
 /// The tokens that names stand for: the position of the first, and that behind the last.
 type Bound<'p> = BTreeMap<&'p str, (usize, usize)>;
 
@@ -151,7 +154,13 @@ impl Pattern {
                 Part::Text(own) => out.push_str(own),
                 Part::Expression(name) => {
                     let Some((from, to)) = bound.get(name.as_str()) else { continue };
-                    out.push_str(&text[all[*from].start..all[*to - 1].end()]);
+                    let own = &text[all[*from].start..all[*to - 1].end()];
+                    // Two signs together may be another one, or begin a comment.
+                    let are_signs = out.ends_with(SIGNS) && own.starts_with(SIGNS);
+                    if are_signs || out.ends_with(is_of_word) && own.starts_with(is_of_word) {
+                        out.push(' ');
+                    }
+                    out.push_str(own);
                 }
             }
         }
@@ -159,11 +168,24 @@ impl Pattern {
     }
 }
 
+const fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// The tokens of one side of a pattern.
 fn checked(text: &str) -> Result<Vec<Token<'_>>, String> {
     let all = tokens(text)?;
     if all.is_empty() {
         return Err("is empty".to_owned());
+    }
+    let is_comment = |pair: &[Token<'_>]| {
+        let [first, second] = pair else { return false };
+        let is_close = first.end() == second.start;
+        first.text == "/" && is_close && second.text.starts_with(['/', '*'])
+    };
+    if let Some(pair) = all.windows(2).find(|pair| is_comment(pair)) {
+        let sign = &pair[1].text[..1];
+        return Err(format!("has a `/{sign}`, which begins a comment: a pattern is an expression"));
     }
     let mut open: Vec<&str> = Vec::new();
     for token in &all {
@@ -321,6 +343,13 @@ mod tests {
     }
 
     #[test]
+    fn expressions_do_not_grow_together_with_what_is_before_them() {
+        assert_eq!(made("f($a, $b)", "$a/$b", "f(x, *p)"), ["x/ *p"]);
+        assert_eq!(made("f($a)", "-$a", "f(-x) + f(y)"), ["- -x + f(y)", "f(-x) + -y"]);
+        assert_eq!(made("f($a)", "sizeof$a", "f(x)"), ["sizeof x"]);
+    }
+
+    #[test]
     fn a_name_that_stands_twice_means_the_same_tokens() {
         assert_eq!(made("f($a, $a)", "g($a)", "f(x + 1, x+1) + f(x, y)"), ["g(x + 1) + f(x, y)"]);
     }
@@ -354,6 +383,16 @@ mod tests {
             why("x", "a +b", "a + b"),
             "`replace` is the same as `match`, so nothing would change"
         );
+        for comment in ["0 // $a", "0//", "$a/*$b*/"] {
+            let sign = if comment.contains("//") { "//" } else { "/*" };
+            assert_eq!(
+                why("x", "f($a, $b)", comment),
+                format!(
+                    "`replace` has a `{sign}`, which begins a comment: a pattern is an expression"
+                )
+            );
+        }
+        assert!(Pattern::new("x", "f($a, $b)", "$a / *$b + \"//\"[0]").is_ok());
         assert_eq!(why("x", "\"a", "b"), "`match` has a text without its end");
     }
 }

@@ -80,7 +80,7 @@ pub(crate) fn suffix(number: &str) -> &str {
 }
 
 /// Text on one line, with single blanks, and without line markers.
-pub(crate) fn on_one_line(text: &str) -> String {
+pub fn on_one_line(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     words.join(" ")

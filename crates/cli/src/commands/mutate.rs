@@ -34,7 +34,9 @@ pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
     }
     let changes = args.since.as_deref().map(|revision| changed::since(&root, revision));
     let changes = changes.transpose()?;
-    let task = task(args, &root)?;
+    let nearest = args.files.first().map_or_else(|| root.join("lydian"), |file| whole(file));
+    let configuration = Configuration::read(None, &nearest)?;
+    let task = task(args, &root, &configuration)?;
     let cancel = interrupt::install()?;
     let changed = changes.as_ref().map(|changes| {
         let files = changes.files();
@@ -49,30 +51,31 @@ pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
         })
     };
     let time = Duration::from_secs_f64(args.proof_time);
-    let prover = ProductProver { time, flags: args.flags.clone() };
+    let prover = ProductProver { time, suite: args.tests.as_ref().map(|_| args.flags.clone()) };
     let observer = Terminal::new();
-    check_generation(args)?;
+    let generation = generation(args, &task)?;
+    if args.fresh {
+        forget(&store(args, &root).join(KEPT))?;
+    }
     let mut results = task.run(&keeps, &prover, &cancel, &observer)?;
-    let killers = args.generate.as_deref().map(|folder| {
-        let project = project(args, &task, &observer)?;
-        let request = KillerRequest {
-            folder: folder.to_owned(),
-            time: time_limit(args.time),
-            operators: task.operators.clone(),
-            jobs: args.jobs,
-        };
+    let killers = generation.as_ref().map(|request| {
+        let project = project(args, &task, configuration, &observer)?;
         Ok::<_, Failure>(request.run(&project, &mut results, &cancel, &observer)?)
     });
-    let killers = killers.transpose()?;
     let shown = Shown { root: &root };
     shown.write(args, &results)?;
     output::text(&shown.text(&results, args.show))?;
-    if let (Some(killers), Some(folder)) = (killers, &args.generate) {
-        output::text(&generated(&killers, folder, &results))?;
+    // An error there leaves the results as they are.
+    let killers = killers.transpose()?;
+    if let (Some(killers), Some(request)) = (&killers, &generation) {
+        output::text(&generated(killers, &request.folder, &results))?;
     }
     let score = results.score();
     if cancel.is_cancelled() {
         return Ok(ExitCode::Interrupted);
+    }
+    if killers.is_some_and(|killers| killers.contradictory) {
+        return Ok(ExitCode::Internal);
     }
     if score.mutants == 0 && changes.is_some() {
         output::text("No mutant is on a changed line.\n")?;
@@ -81,9 +84,9 @@ pub(crate) fn run(args: &MutateArgs) -> Result<ExitCode, Failure> {
     Ok(if is_below { ExitCode::Below } else { ExitCode::Done })
 }
 
-/// Refuses a generation of tests that cannot be made.
-fn check_generation(args: &MutateArgs) -> Result<(), Failure> {
-    let Some(folder) = &args.generate else { return Ok(()) };
+/// The request for tests that kill survivors. One that cannot be met is refused.
+fn generation(args: &MutateArgs, task: &MutationTask) -> Result<Option<KillerRequest>, Failure> {
+    let Some(folder) = &args.generate else { return Ok(None) };
     if args.files.len() != 1 {
         return Err(Failure::usage("mutate", "--generate makes tests for one file at a time"));
     }
@@ -93,17 +96,25 @@ fn check_generation(args: &MutateArgs) -> Result<(), Failure> {
             "name another folder, or use `lydian gen --criteria sm`, which extends a suite",
         ));
     }
-    Ok(())
+    let request = KillerRequest {
+        folder: folder.to_owned(),
+        time: time_limit(args.time),
+        operators: task.operators.clone(),
+        jobs: args.jobs,
+        of_suite: args.tests.is_some(),
+    };
+    request.check()?;
+    Ok(Some(request))
 }
 
 /// The mutated file as a project, whose functions with mutants are tested.
 fn project(
     args: &MutateArgs,
     task: &MutationTask,
+    configuration: Configuration,
     observer: &Terminal,
 ) -> Result<Project, Failure> {
     let file = task.files[0].clone();
-    let configuration = Configuration::read(None, &file)?;
     let (functions, flags) = (args.functions.clone(), args.flags.clone());
     let request = ProjectRequest { functions, flags, configuration, ..ProjectRequest::new(file) };
     Ok(Project::load(&request, observer)?)
@@ -127,12 +138,17 @@ fn generated(killers: &Killers, folder: &Path, results: &MutationResults) -> Str
     text
 }
 
-fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
-    let files: Vec<PathBuf> = args
-        .files
-        .iter()
-        .map(|file| file.canonicalize().unwrap_or_else(|_| file.clone()))
-        .collect();
+/// The path of a file without links, as far as there is one.
+fn whole(file: &Path) -> PathBuf {
+    file.canonicalize().unwrap_or_else(|_| file.to_owned())
+}
+
+fn task(
+    args: &MutateArgs,
+    root: &Path,
+    configuration: &Configuration,
+) -> Result<MutationTask, Failure> {
+    let files: Vec<PathBuf> = args.files.iter().map(|file| whole(file)).collect();
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let (tests, jobs) = match &args.tests {
         Some(folder) => {
@@ -147,13 +163,9 @@ fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
     };
     let limits = TimeLimits { factor: args.time_factor, ..TimeLimits::default() };
     let functions = args.functions.clone();
-    let nearest = files.first().cloned().unwrap_or_else(|| root.join("lydian"));
-    let patterns = patterns(&Configuration::read(None, &nearest)?)?;
+    let patterns = patterns(configuration)?;
     let jobs = args.jobs.unwrap_or(jobs);
     let kept = store(args, root).join(KEPT);
-    if args.fresh {
-        drop(std::fs::remove_file(&kept));
-    }
     let all_tests = args.all_tests;
     Ok(MutationTask {
         files,
@@ -167,6 +179,17 @@ fn task(args: &MutateArgs, root: &Path) -> Result<MutationTask, Failure> {
         kept: Some(kept),
         leaves_out_failing: false,
     })
+}
+
+/// Removes a file, if it is there.
+fn forget(file: &Path) -> Result<(), Failure> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let what = format!("cannot remove {}: {error}", file.display());
+            Err(Failure::environment("mutate", what))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The folder of what is kept between runs.

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use lydian_base::Diagnostic;
-use lydian_mutate::{Mutant, Operator};
+use lydian_mutate::{Operator, on_one_line};
 use lydian_native::Build;
 use lydian_objective::Criterion;
 use lydian_objective::evidence::AssumedObjective;
@@ -21,6 +21,9 @@ use crate::suite::Suite;
 impl Run<'_> {
     /// Adds tests that kill mutants, and the verdicts on these, if the criterion is asked for. Returns whether
     /// verdicts contradict each other.
+    ///
+    /// # Errors
+    /// Mutants that cannot be compiled or run. The suite and the summary are whole without them.
     pub(super) fn kill_mutants(
         &self,
         suite: &mut Suite,
@@ -53,28 +56,21 @@ impl Run<'_> {
             observer: self.observer,
         };
         let known = suite.tests.len();
-        let found = Killing { request, runner, suite: &mut *suite }.run(&|_| true)?;
+        let found = Killing { request, runner, suite: &mut *suite }.run(&|_| true);
         let added = suite.tests[known..].iter().map(|test| test.test.function.as_str());
         let added: Vec<&str> = added.collect();
         let share = begun.elapsed().as_secs_f64() / summary.functions.len().max(1) as f64;
         for function in &mut summary.functions {
-            let own: Vec<&StrongObjective> =
-                found.iter().filter(|it| it.mutant.function == function.name).collect();
             function.tests += added.iter().filter(|name| **name == function.name).count();
             function.seconds += share;
+        }
+        let found = found?;
+        for function in &mut summary.functions {
+            let own: Vec<&StrongObjective> =
+                found.iter().filter(|it| it.mutant.function == function.name).collect();
             add(function, &own);
         }
-        let is_wrong =
-            |it: &&StrongObjective| matches!(it.verdict, StrongVerdict::Contradictory(_));
-        for StrongObjective { mutant, .. } in found.iter().filter(is_wrong) {
-            let Mutant { function, name, file, start, .. } = mutant;
-            let what = format!(
-                "{file}:{}: {function}: {name} is said to be equivalent, and a test kills it",
-                start.line
-            );
-            tell(self.observer, &[Diagnostic::error("contradiction", what)]);
-        }
-        Ok(found.iter().any(|it| is_wrong(&it)))
+        Ok(found.iter().any(StrongObjective::is_contradictory))
     }
 }
 
@@ -90,8 +86,8 @@ fn add(function: &mut FunctionSummary, found: &[&StrongObjective]) {
 }
 
 fn summary_of(StrongObjective { mutant, verdict }: &StrongObjective) -> ObjectiveSummary {
-    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = format!("{} -> {}", one_line(&mutant.original), one_line(&mutant.replacement));
+    let (original, replacement) = (on_one_line(&mutant.original), on_one_line(&mutant.replacement));
+    let text = format!("{original} -> {replacement}");
     let (verdict, reason, assumptions, tests) = match verdict {
         StrongVerdict::Killed(test) => {
             (VerdictKind::Covered, String::new(), Vec::new(), vec![test.clone()])

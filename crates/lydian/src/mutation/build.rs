@@ -7,12 +7,13 @@ use std::process::{Command, Output, Stdio};
 
 use lydian_base::Diagnostic;
 
-use super::commands::TestCommand;
+use super::commands::{CASE_FUNCTION, TestCommand};
 use crate::error::{Error, ErrorKind};
 use crate::events::Observer;
+use crate::files;
 use crate::project::COMPILER;
 use crate::suite::C;
-use crate::wrapper::{MutantRequest, WrapperOutcome, WrapperRequest, compile};
+use crate::wrapper::{MutantRequest, WrapperOutcome, WrapperRequest, compile, first_error};
 
 /// The beginning of the lines of a suite that make a test a function.
 const CASE: &str = "LYDIAN_CASE(";
@@ -36,9 +37,7 @@ impl SuiteProgram {
             Error::source("suite", format!("cannot read {}: {error}", suite.display()))
                 .note("`lydian gen` writes it")
         })?;
-        let place = tempfile::tempdir().map_err(|error| {
-            Error::environment("mutants", format!("no temporary folder: {error}"))
-        })?;
+        let place = files::temporary_folder()?;
         let object = place.path().join("suite.o");
         let mut words: Vec<OsString> = [COMPILER, "-DLYDIAN_NO_MAIN", "-w"].map(Into::into).into();
         words.extend(flags.iter().map(Into::into));
@@ -61,24 +60,19 @@ impl SuiteProgram {
         let output =
             output.map_err(|error| crate::wrapper::unstartable(COMPILER.as_ref(), &error))?;
         if !output.status.success() {
-            return Err(unbuilt("the suite does not link").note(first_line(&output)));
+            return Err(unbuilt("the suite does not link").note(said_by(&output)));
         }
         Ok(Self { place, program })
     }
 
-    /// Its tests.
+    /// Its tests that can be run.
     pub(crate) fn tests(&self) -> Result<Vec<TestCommand>, Error> {
         let listed = Command::new(&self.program).stdin(Stdio::null()).output();
         let listed = listed.map_err(|error| {
             Error::environment("mutants", format!("the suite cannot be run: {error}"))
         })?;
         let text = String::from_utf8_lossy(&listed.stdout).into_owned();
-        let tests: Vec<TestCommand> =
-            text.lines().map(|name| TestCommand::program(name, self.program.clone())).collect();
-        match tests.is_empty() {
-            true => Err(Error::usage("suite", "the suite has no tests that can be run")),
-            false => Ok(tests),
-        }
+        Ok(text.lines().map(|name| TestCommand::program(name, self.program.clone())).collect())
     }
 }
 
@@ -91,15 +85,16 @@ fn driver_text(suite: &str) -> String {
     let mut text =
         String::from("int strcmp(const char *, const char *);\nint puts(const char *);\n");
     for name in &names {
-        let _ = writeln!(text, "int lydian_case_{name}(void) __attribute__((weak));");
+        let _ = writeln!(text, "int {CASE_FUNCTION}{name}(void) __attribute__((weak));");
     }
     text.push_str("int main(int count, char **words)\n{\n");
     for name in &names {
+        let case = format!("{CASE_FUNCTION}{name}");
         let _ = writeln!(
             text,
-            "    if (lydian_case_{name} && count < 2) puts(\"{name}\");\n    \
-             if (lydian_case_{name} && count > 1 && !strcmp(words[1], \"{name}\")) \
-             return lydian_case_{name}();"
+            "    if ({case} && count < 2) puts(\"{name}\");\n    \
+             if ({case} && count > 1 && !strcmp(words[1], \"{name}\")) \
+             return {case}();"
         );
     }
     text.push_str("    return count > 1 ? 2 : 0;\n}\n");
@@ -110,12 +105,8 @@ fn unbuilt(what: &str) -> Error {
     Error::new(ErrorKind::Source, Diagnostic::error("mutants", what))
 }
 
-fn first_line(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    said.lines()
-        .find(|line| line.contains("error") || line.contains("undefined"))
-        .unwrap_or("")
-        .to_owned()
+fn said_by(output: &Output) -> String {
+    first_error(&String::from_utf8_lossy(&output.stderr)).to_owned()
 }
 
 /// Builds a project by a command.
@@ -128,6 +119,6 @@ pub(crate) fn of_project(command: &str, variables: &[(&'static str, String)]) ->
     })?;
     match output.status.success() {
         true => Ok(()),
-        false => Err(unbuilt(&format!("`{command}` fails")).note(first_line(&output))),
+        false => Err(unbuilt(&format!("`{command}` fails")).note(said_by(&output))),
     }
 }

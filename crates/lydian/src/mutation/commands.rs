@@ -3,8 +3,10 @@
 //! A test is a process group of its own. When it has ended or its time is over, the whole group is
 //! killed, so that a mutant that forks leaves nothing.
 
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,6 +20,8 @@ use crate::measurement::process_group;
 const LONGEST: Duration = Duration::from_secs(3600);
 /// The begin of the names of the functions that run a test of a suite.
 pub(crate) const CASE_FUNCTION: &str = "lydian_case_";
+/// The first bytes of a compiled program.
+const PROGRAM: &[u8] = b"\x7fELF";
 /// The last lines of a failing test that are shown.
 const LINES: usize = 8;
 
@@ -49,6 +53,19 @@ impl TestCommand {
     /// anywhere.
     pub(crate) fn root(&self) -> Option<String> {
         (self.arguments.len() == 1).then(|| format!("{CASE_FUNCTION}{}", self.name))
+    }
+
+    /// A hash of the scripts and other files that its command names. Programs are left out, as what they do
+    /// follows from their units and a build makes them anew, and so are files that the command writes.
+    pub(crate) fn scripts(&self) -> String {
+        let mut hash = blake3::Hasher::new();
+        for command in &self.arguments {
+            for word in read_words(command) {
+                hash.update(word.as_bytes());
+                hash.update(script_hash(Path::new(word)).as_bytes());
+            }
+        }
+        hash.finalize().to_hex().to_string()
     }
 
     /// A command of a shell.
@@ -107,6 +124,29 @@ impl TestCommand {
     }
 }
 
+/// The words of a command of a shell, but for those to which it directs its output.
+fn read_words(command: &str) -> impl Iterator<Item = &str> {
+    let is_between = |c: char| c.is_whitespace() || ";|&<>()'\"`=".contains(c);
+    let is_written = |word: &str| {
+        let start = word.as_ptr() as usize - command.as_ptr() as usize;
+        command[..start].trim_end().ends_with('>')
+    };
+    command.split(is_between).filter(move |word| !word.is_empty() && !is_written(word))
+}
+
+/// The hash of a file that is no program; of no bytes for all else, as programs, devices and folders.
+fn script_hash(path: &Path) -> blake3::Hash {
+    let script = || {
+        path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let mut file = BufReader::new(File::open(path).ok()?);
+        let is_program = file.fill_buf().ok()?.starts_with(PROGRAM);
+        let mut hash = blake3::Hasher::new();
+        (!is_program).then(|| std::io::copy(&mut file, &mut hash).ok())??;
+        Some(hash.finalize())
+    };
+    script().unwrap_or_else(|| blake3::hash(&[]))
+}
+
 /// Makes sure that a test passes without a mutant, unless its run is cancelled.
 pub(crate) fn check_passes(test: &TestCommand, cancel: &CancelToken) -> Result<TestRun, Error> {
     let run = test.run(None, LONGEST, cancel)?;
@@ -159,6 +199,26 @@ mod tests {
         assert_eq!(run("exit 0", MINUTE), None);
         assert_eq!(run("exit 3", MINUTE), Some(Failure::Status(3)));
         assert_eq!(run("kill -SEGV $$", MINUTE), Some(Failure::Signal(11)));
+    }
+
+    #[test]
+    fn scripts_that_a_command_names_are_known_by_what_they_say() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("check.sh");
+        let scripts = |content: &str| {
+            std::fs::write(&file, content).unwrap();
+            TestCommand::shell(&format!("x=1 sh {}; true", file.display()), &[]).scripts()
+        };
+        let first = scripts("exit 0");
+        assert_ne!(scripts("exit 1"), first);
+        assert_eq!(scripts("exit 0"), first);
+        assert_eq!(scripts("\x7fELF 1"), scripts("\x7fELF 2"), "programs are built anew");
+        let written = |content: &str| {
+            std::fs::write(&file, content).unwrap();
+            TestCommand::shell(&format!("true > {}", file.display()), &[]).scripts()
+        };
+        assert_eq!(written("1"), written("2"), "what a command writes is not what it depends on");
+        TestCommand::shell("head -c 1 < /dev/zero", &[]).scripts();
     }
 
     /// Whether the process whose number is in a file ends.

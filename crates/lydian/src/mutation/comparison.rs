@@ -22,6 +22,7 @@ use lydian_symex::{Config, Event as Finding, Limits, SecondRun, Summary, Task};
 
 use crate::error::Error;
 use crate::events::Event;
+use crate::files;
 use crate::project::Project;
 use crate::project::flags::rejected;
 use crate::project::paths::canonical;
@@ -69,7 +70,7 @@ pub(crate) enum ComparisonVerdict {
 }
 
 impl ComparedProgram {
-    /// The program of a project's file with mutants of some operators.
+    /// The program of a project's file with mutants of some operators; none if it has no mutants.
     ///
     /// # Errors
     /// A text that cannot be read or is not supported.
@@ -77,7 +78,7 @@ impl ComparedProgram {
         project: &Project,
         operators: &[Operator],
         patterns: &[Pattern],
-    ) -> Result<Self, Error> {
+    ) -> Result<Option<Self>, Error> {
         let own = canonical(&project.build.file);
         Self::load_of(project, (operators, patterns), &|name| canonical(Path::new(name)) == own)
     }
@@ -90,17 +91,20 @@ impl ComparedProgram {
         project: &Project,
         (operators, patterns): (&[Operator], &[Pattern]),
         is_own: &dyn Fn(&str) -> bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Option<Self>, Error> {
         let file = &project.build.file;
         let parse = ParseRequest::new(file, project.build.flags.clone());
         let unit = parse_unit(&parse).map_err(rejected)?;
         let read =
             |name: &str| Some(String::from_utf8_lossy(&std::fs::read(name).ok()?).into_owned());
         let mut found = enumerate(&unit, Choice { file: is_own, operators, patterns, read: &read });
+        if found.mutants.is_empty() {
+            return Ok(None);
+        }
         let unwritten = |error: std::io::Error| {
             Error::environment("mutants", format!("a program cannot be written: {error}"))
         };
-        let place = tempfile::tempdir().map_err(unwritten)?;
+        let place = files::temporary_folder()?;
         let text = place.path().join("choices.c");
         let functions = project.functions.iter().map(|id| project.name(*id).to_owned());
         let request = ProjectRequest {
@@ -129,7 +133,7 @@ impl ComparedProgram {
         let variable = compared.program.globals.iter().find_map(is_choice).ok_or_else(|| {
             Error::source("mutants", format!("{} has no mutants", file.display()))
         })?;
-        Ok(Self { project: compared, variable, mutants: found.mutants, _place: place })
+        Ok(Some(Self { project: compared, variable, mutants: found.mutants, _place: place }))
     }
 
     /// Explores a mutant together with its original. Tests are those of the program `of`.

@@ -11,94 +11,159 @@ use std::process::{Command, Stdio};
 use lydian_base::CancelToken;
 use lydian_mutate::clones;
 use lydian_mutate::mutant::{Mutant, UnitMutants};
-use lydian_mutate::results::{EquivalenceProof, MutationResults, Outcome, UnitResults};
+use lydian_mutate::results::{
+    EquivalenceProof, MutantResult, MutationResults, Outcome, UnitResults,
+};
 
-use super::kept::{Dependences, KeptResults};
+use super::kept::{Dependences, KeptResults, run_key};
 use super::warnings::warn;
 use crate::events::Observer;
 use crate::generation::workers;
 use crate::project::COMPILER;
+use crate::wrapper::first_error;
 
 /// A prover of equivalence, for mutants whose code differs from the original's.
 pub trait EquivalenceProver {
     /// The prover and its effort in a few words: where they change, mutants without a proof are tried anew.
     fn effort(&self) -> String;
 
-    /// The numbers of those mutants that do what the original does in every run. Only a complete
-    /// argument is a yes: for every input of the function on which the original's behaviour is defined,
-    /// the mutant's is the same.
+    /// Those of the mutants that do what the original does in every run, and those that were tried.
+    /// Only a complete argument is a yes: for every input of the function on which the original's
+    /// behaviour is defined, the mutant's is the same.
     fn equivalent(
         &self,
         unit: &UnitMutants,
         mutants: &[&Mutant],
         cancel: &CancelToken,
-    ) -> BTreeSet<u32>;
+    ) -> ProofAttempts;
+}
+
+/// The attempts to prove mutants of a unit equivalent, by the numbers of mutants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProofAttempts {
+    /// Those that are proved.
+    pub equivalent: BTreeSet<u32>,
+    /// Those that were tried, with the prover's whole effort. For others nothing is kept.
+    pub tried: BTreeSet<u32>,
 }
 
 /// Finds equivalent mutants among those that are alive.
 pub(crate) fn leave_out(
     results: &mut MutationResults,
     prover: &dyn EquivalenceProver,
-    kept: &KeptResults,
+    kept: Option<&KeptResults>,
     cancel: &CancelToken,
     observer: &dyn Observer,
 ) {
-    let units: Vec<UnitMutants> = results.units.iter().map(|of| of.unit.clone()).collect();
-    let dependences = Dependences::of(&units);
-    let effort = prover.effort();
-    for of in &mut results.units {
-        let mut keys: BTreeMap<u32, String> = BTreeMap::new();
-        for result in of.mutants.iter_mut().filter(|result| result.outcome.is_alive()) {
-            let own = dependences.key([result.mutant.function.as_str()]);
-            let key = format!("{own}:{}:{effort}", result.mutant.key);
-            match kept.equivalence(&key) {
-                Some(Some(proof)) => result.outcome = Outcome::Equivalent { proof },
-                Some(None) => {}
-                None => _ = keys.insert(result.mutant.number, key),
-            }
+    let keys = if kept.is_some() { living_keys(results, &prover.effort()) } else { Vec::new() };
+    for (at, of) in results.units.iter_mut().enumerate() {
+        let kept = kept.map(|results| KeptProofs { results, keys: &keys[at] });
+        let known = kept.map(|kept| kept.take_over(of)).unwrap_or_default();
+        let alive = of.mutants.iter().filter(|result| result.outcome.is_alive());
+        let asked: Vec<&Mutant> =
+            alive.map(|result| &result.mutant).filter(|it| !known.contains(&it.number)).collect();
+        let found = proofs(&of.unit, &asked, prover, cancel, observer);
+        if let Some(kept) = kept {
+            kept.keep(&found);
         }
-        let same = same_code(of, &keys, cancel, observer);
-        let alive = of.mutants.iter().filter(|it| keys.contains_key(&it.mutant.number));
-        let others = alive.map(|result| &result.mutant).filter(|it| !same.contains(&it.number));
-        let others: Vec<&Mutant> = others.collect();
-        let proved = match cancel.is_cancelled() || others.is_empty() {
-            true => BTreeSet::new(),
-            false => prover.equivalent(&of.unit, &others, cancel),
-        };
-        for result in &mut of.mutants {
-            let number = result.mutant.number;
-            let Some(key) = keys.remove(&number) else { continue };
-            let proof = match (same.contains(&number), proved.contains(&number)) {
-                (true, _) => Some(EquivalenceProof::SameCode),
-                (false, true) => Some(EquivalenceProof::Proof),
-                (false, false) => None,
-            };
-            if let Some(proof) = proof {
-                result.outcome = Outcome::Equivalent { proof };
-            }
-            if proof.is_some() || !cancel.is_cancelled() {
-                kept.keep_equivalence(key, proof);
+        set_equivalent(of, &found);
+    }
+}
+
+/// What was found about mutants, by their numbers: the argument that one is equivalent, if there is one.
+type Proofs = BTreeMap<u32, Option<EquivalenceProof>>;
+
+/// The results of earlier runs for the living mutants of a unit, with their keys.
+#[derive(Clone, Copy)]
+struct KeptProofs<'k> {
+    results: &'k KeptResults,
+    keys: &'k BTreeMap<u32, String>,
+}
+
+impl KeptProofs<'_> {
+    /// Takes over what is known. Returns the mutants of which something is.
+    fn take_over(self, of: &mut UnitResults) -> BTreeSet<u32> {
+        let known = self.keys.iter();
+        let known: Proofs = known
+            .filter_map(|(number, key)| Some((*number, self.results.equivalence(key)?)))
+            .collect();
+        set_equivalent(of, &known);
+        known.into_keys().collect()
+    }
+
+    fn keep(self, found: &Proofs) {
+        for (number, proof) in found {
+            if let Some(key) = self.keys.get(number) {
+                self.results.keep_equivalence(key.clone(), *proof);
             }
         }
     }
 }
 
-/// The numbers of the living mutants with the code of the original.
+fn set_equivalent(of: &mut UnitResults, found: &Proofs) {
+    for result in &mut of.mutants {
+        if let Some(Some(proof)) = found.get(&result.mutant.number) {
+            result.outcome = Outcome::Equivalent { proof: *proof };
+        }
+    }
+}
+
+/// The keys of the living mutants of each unit, by their numbers.
+fn living_keys(results: &MutationResults, effort: &str) -> Vec<BTreeMap<u32, String>> {
+    let units: Vec<UnitMutants> = results.units.iter().map(|of| of.unit.clone()).collect();
+    let dependences = Dependences::of(&units);
+    let mut of_functions: BTreeMap<&str, String> = BTreeMap::new();
+    let mut all = Vec::new();
+    for (at, of) in results.units.iter().enumerate() {
+        let mut keys = BTreeMap::new();
+        let alive = of.mutants.iter().filter(|result| result.outcome.is_alive());
+        for MutantResult { mutant, .. } in alive {
+            let function = &*mutant.function;
+            let own = of_functions.entry(function).or_insert_with(|| dependences.key([function]));
+            let key = format!("{}:{effort}", run_key(own, dependences.unit(at), mutant));
+            keys.insert(mutant.number, key);
+        }
+        all.push(keys);
+    }
+    all
+}
+
+/// The mutants that were tried, each with the argument that it is equivalent, if there is one.
+fn proofs(
+    unit: &UnitMutants,
+    asked: &[&Mutant],
+    prover: &dyn EquivalenceProver,
+    cancel: &CancelToken,
+    observer: &dyn Observer,
+) -> Proofs {
+    let same = same_code(unit, asked, cancel, observer);
+    let others: Vec<&Mutant> =
+        asked.iter().copied().filter(|it| !same.contains(&it.number)).collect();
+    let attempts = match cancel.is_cancelled() || others.is_empty() {
+        true => ProofAttempts::default(),
+        false => prover.equivalent(unit, &others, cancel),
+    };
+    // A cancelled attempt is no whole one.
+    let tried = attempts.tried.into_iter().filter(|_| !cancel.is_cancelled());
+    let mut all: Proofs = tried.map(|it| (it, None)).collect();
+    all.extend(attempts.equivalent.into_iter().map(|it| (it, Some(EquivalenceProof::Proof))));
+    all.extend(same.into_iter().map(|it| (it, Some(EquivalenceProof::SameCode))));
+    all
+}
+
+/// The numbers of the mutants with the code of the original.
 fn same_code(
-    of: &UnitResults,
-    asked: &BTreeMap<u32, String>,
+    unit: &UnitMutants,
+    asked: &[&Mutant],
     cancel: &CancelToken,
     observer: &dyn Observer,
 ) -> BTreeSet<u32> {
-    let alive = of.mutants.iter().filter(|result| asked.contains_key(&result.mutant.number));
-    let alive: Vec<&Mutant> = alive
-        .map(|result| &result.mutant)
-        .filter(|mutant| clones::is_comparable(&of.unit, mutant))
-        .collect();
-    let parts: Vec<&[&Mutant]> = alive.chunks(clones::MOST_CLONES).collect();
+    let is_comparable = |mutant: &&Mutant| clones::is_comparable(unit, mutant);
+    let comparable: Vec<&Mutant> = asked.iter().copied().filter(is_comparable).collect();
+    let parts: Vec<&[&Mutant]> = comparable.chunks(clones::MOST_CLONES).collect();
     let threads = vec![(); workers::count(None, parts.len())];
     let found =
-        workers::work_on(&parts, threads, cancel, |part, ()| Ok(same_in(&of.unit, part, observer)));
+        workers::work_on(&parts, threads, cancel, |part, ()| Ok(same_in(unit, part, observer)));
     let found = found.map(|found| found.done).unwrap_or_default();
     found.into_iter().flat_map(|(_, same)| same).collect()
 }
@@ -140,9 +205,68 @@ fn optimised(text: &str, flags: &[String], folder: &Path) -> Result<String, Stri
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             false => {
                 let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                let line = said.lines().find(|line| line.contains("error"));
-                Err(line.unwrap_or("the compiler fails").to_owned())
+                Err(first_error(&said).to_owned())
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use lydian_mutate::UnitId;
+
+    use super::*;
+
+    /// A prover without the time for all.
+    struct Hurried;
+
+    impl EquivalenceProver for Hurried {
+        fn effort(&self) -> String {
+            "some".to_owned()
+        }
+
+        fn equivalent(&self, _: &UnitMutants, _: &[&Mutant], _: &CancelToken) -> ProofAttempts {
+            ProofAttempts { equivalent: [1].into(), tried: [1, 2].into() }
+        }
+    }
+
+    #[test]
+    fn nothing_is_kept_of_mutants_that_were_not_tried() {
+        let mutant = |number| -> Mutant { Mutant { number, ..some_mutant() } };
+        let unit = UnitMutants {
+            id: UnitId::of("", &[]),
+            source: "unit.c".into(),
+            directory: "/".into(),
+            flags: Vec::new(),
+            text: String::new(),
+            mutants: Vec::new(),
+            functions: Vec::new(),
+            left_out: Vec::new(),
+            refused: Vec::new(),
+            defined: Vec::new(),
+        };
+        let all = [1, 2, 3].map(mutant);
+        let cancel = CancelToken::new();
+        let asked: Vec<&Mutant> = all.iter().collect();
+        let found = proofs(&unit, &asked, &Hurried, &cancel, &|_: crate::events::Event<'_>| {});
+        assert_eq!(found, [(1, Some(EquivalenceProof::Proof)), (2, None)].into());
+    }
+
+    fn some_mutant() -> Mutant {
+        let position = lydian_mutate::Position { line: 1, column: 1 };
+        Mutant {
+            number: 1,
+            operator: lydian_mutate::Operator::Ror,
+            name: String::new(),
+            function: "f".to_owned(),
+            span: lydian_base::Span::new(0, 0),
+            original: String::new(),
+            replacement: String::new(),
+            file: "unit.c".to_owned(),
+            start: position,
+            end: position,
+            in_macro: false,
+            key: String::new(),
+        }
+    }
 }

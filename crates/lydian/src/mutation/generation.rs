@@ -6,21 +6,29 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lydian_base::CancelToken;
-use lydian_mutate::results::{EquivalenceProof, MutationResults, Outcome};
+use lydian_frontend::{ParseRequest, parse_unit};
+use lydian_mutate::mutant::UnitMutants;
+use lydian_mutate::results::{EquivalenceProof, MutationResults, Outcome, UnitResults};
 use lydian_mutate::{Mutant, Operator};
 use lydian_report::SuiteTest;
 use lydian_symex::Config;
 
+use super::kept::plain;
 use super::killing::{KillRequest, Killing, StrongObjective, StrongVerdict};
 use super::patterns::patterns;
+use super::products::includes;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::files;
 use crate::measurement::compiled_program::Measurement;
 use crate::measurement::{MeasurementOptions, confinement};
 use crate::objectives::ObjectiveRequest;
-use crate::project::Project;
+use crate::project::paths::canonical;
+use crate::project::{Project, UserBuild};
 use crate::suite::{Suite, ownership};
+
+const OTHERWISE_BUILT: &str =
+    "equivalent as the flags after `--` compile the file, which its unit is not";
 
 /// A request for tests that kill mutants.
 #[derive(Clone, Debug)]
@@ -33,6 +41,9 @@ pub struct KillerRequest {
     pub operators: Vec<Operator>,
     /// The number of threads; none for as many as there are cores.
     pub jobs: Option<NonZeroUsize>,
+    /// Whether the user's tests are a suite, which is compiled with the project's flags. Units of a build may
+    /// be compiled with others.
+    pub of_suite: bool,
 }
 
 /// Tests that were made to kill mutants.
@@ -42,9 +53,20 @@ pub struct Killers {
     pub tests: Vec<SuiteTest>,
     /// The reasons for which mutants are neither killed nor known as equivalent, with their number.
     pub unknown: BTreeMap<String, usize>,
+    /// Whether a test kills a mutant that is said to be equivalent: an internal error, which observers were
+    /// told of.
+    pub contradictory: bool,
 }
 
 impl KillerRequest {
+    /// Makes sure that the folder's files may be written.
+    ///
+    /// # Errors
+    /// Files of others in the folder.
+    pub fn check(&self) -> Result<(), Error> {
+        ownership::check(&self.folder, &Suite::files(&[]))
+    }
+
     /// Makes tests for the mutants of a project's file that results have as alive, and writes them.
     /// Results are told which mutants they kill, and which are equivalent.
     ///
@@ -68,7 +90,7 @@ impl KillerRequest {
         if alive.is_empty() {
             return Ok(Killers::default());
         }
-        ownership::check(&self.folder, &Suite::files(&[]))?;
+        self.check()?;
         let objectives = project.objectives(&ObjectiveRequest::default(), observer)?;
         let options = MeasurementOptions::default();
         let confinement = confinement::confinement(options.confined, observer);
@@ -95,23 +117,48 @@ impl KillerRequest {
         let written =
             suite.write(&self.folder, &project.build.file, project, build, &[], observer)?;
         files::files(&written)?;
-        let unknown = tell(&found, results);
-        Ok(Killers { tests: suite.tests, unknown })
+        let unknown = tell(&found, results, &|unit| self.is_as_built(project, unit));
+        let contradictory = found.iter().any(StrongObjective::is_contradictory);
+        Ok(Killers { tests: suite.tests, unknown, contradictory })
     }
 }
 
-/// Tells results what became of mutants. Returns the reasons for which some are still alive.
-fn tell(found: &[StrongObjective], results: &mut MutationResults) -> BTreeMap<String, usize> {
+impl KillerRequest {
+    /// Whether a unit is compiled as the project's file is, so that what is equivalent there is so here.
+    fn is_as_built(&self, project: &Project, unit: &UnitMutants) -> bool {
+        let UserBuild { file, flags, .. } = &project.build;
+        if self.of_suite {
+            return includes(unit, &canonical(file));
+        }
+        let parsed = parse_unit(&ParseRequest::new(file, flags.clone()));
+        parsed.is_ok_and(|own| {
+            own.flags.for_parsing().eq(unit.flags.iter().map(String::as_str))
+                && plain(own.source.text()) == plain(&unit.text)
+        })
+    }
+}
+
+/// Tells results what became of mutants. Returns the reasons for which some are still alive. Arguments of
+/// equivalence hold in units that are compiled in the same way.
+fn tell(
+    found: &[StrongObjective],
+    results: &mut MutationResults,
+    is_as_built: &dyn Fn(&UnitMutants) -> bool,
+) -> BTreeMap<String, usize> {
     let verdicts: BTreeMap<&str, &StrongVerdict> =
         found.iter().map(|it| (it.mutant.key.as_str(), &it.verdict)).collect();
     let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
-    let all = results.units.iter_mut().flat_map(|unit| &mut unit.mutants);
-    for result in all.filter(|result| result.outcome.is_alive()) {
+    let all = results.units.iter_mut().flat_map(|UnitResults { unit, mutants }| {
+        let is_same = mutants.iter().any(|it| it.outcome.is_alive()) && is_as_built(unit);
+        mutants.iter_mut().map(move |result| (is_same, result))
+    });
+    for (is_same, result) in all.filter(|(_, result)| result.outcome.is_alive()) {
         let why = match verdicts.get(result.mutant.key.as_str()) {
             Some(StrongVerdict::Killed(test) | StrongVerdict::Contradictory(test)) => {
                 result.generated = Some(test.clone());
                 continue;
             }
+            Some(StrongVerdict::Equivalent(_)) if !is_same => OTHERWISE_BUILT.to_owned(),
             Some(StrongVerdict::Equivalent(_)) => {
                 result.outcome = Outcome::Equivalent { proof: EquivalenceProof::Proof };
                 continue;

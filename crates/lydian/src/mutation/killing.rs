@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lydian_base::CancelToken;
+use lydian_base::{CancelToken, Diagnostic};
 use lydian_ir::test::Test;
-use lydian_mutate::results::{EquivalenceProof, MutantResult, MutationResults, Outcome};
+use lydian_mutate::results::{EquivalenceProof, Failure, MutantResult, MutationResults, Outcome};
 use lydian_mutate::{Mutant, Operator, Pattern};
 use lydian_native::Build;
 use lydian_objective::Assumption;
@@ -24,11 +24,10 @@ use lydian_report::suite::names;
 use lydian_symex::Config;
 
 use super::comparison::{ComparedProgram, Comparison, ComparisonVerdict, Effort};
-use super::equivalence::{self, EquivalenceProver};
-use super::kept::KeptResults;
+use super::equivalence::{self, EquivalenceProver, ProofAttempts};
 use super::{MutationTask, MutationTests, TimeLimits};
 use crate::error::Error;
-use crate::events::Observer;
+use crate::events::{Observer, tell};
 use crate::files;
 use crate::generation::workers;
 use crate::measurement::test_runner::TestRunner;
@@ -84,6 +83,44 @@ pub(crate) enum StrongVerdict {
     Contradictory(String),
 }
 
+impl StrongVerdict {
+    /// The verdict after the suite, as it is written, ran on the mutant; none if it stays. Where runs may be
+    /// slow, one that is too long is no contradiction.
+    fn with_the_suite(&self, outcome: &Outcome) -> Option<Self> {
+        match (self, outcome) {
+            (Self::Killed(_), Outcome::Killed { .. }) => None,
+            (Self::Killed(_), Outcome::Pending) => Some(Self::Unknown(INTERRUPTED.to_owned())),
+            (Self::Killed(_), Outcome::Invalid { reason }) => Some(Self::Unknown(reason.clone())),
+            (Self::Killed(_), _) => Some(Self::Unknown(NOT_ALWAYS.to_owned())),
+            (_, Outcome::Killed { failure: Failure::Timeout, .. }) => None,
+            // An assumption does not hold on the test's inputs.
+            (Self::EquivalentAsAssumed(_), Outcome::Killed { test, .. }) => {
+                Some(Self::Killed(test.clone()))
+            }
+            (_, Outcome::Killed { test, .. }) => Some(Self::Contradictory(test.clone())),
+            _ => None,
+        }
+    }
+}
+
+impl StrongObjective {
+    /// Whether it is said to be equivalent, and a test kills it.
+    pub(crate) const fn is_contradictory(&self) -> bool {
+        matches!(self.verdict, StrongVerdict::Contradictory(_))
+    }
+
+    fn tell_contradiction(&self, observer: &dyn Observer) {
+        if self.is_contradictory() {
+            let Mutant { function, name, file, start, .. } = &self.mutant;
+            let what = format!(
+                "{file}:{}: {function}: {name} is said to be equivalent, and a test kills it",
+                start.line
+            );
+            tell(observer, &[Diagnostic::error("contradiction", what)]);
+        }
+    }
+}
+
 /// The search for tests.
 pub(crate) struct Killing<'a, 'r, 'm> {
     pub(crate) request: KillRequest<'a>,
@@ -94,6 +131,7 @@ pub(crate) struct Killing<'a, 'r, 'm> {
 /// The mutants that are not decided yet, and the verdicts on the others, by their keys.
 struct Progress {
     mutants: Vec<Mutant>,
+    keys: BTreeSet<String>,
     verdicts: BTreeMap<String, StrongVerdict>,
     explored: BTreeSet<String>,
     /// Whether the code of mutants was compared with the original's.
@@ -109,6 +147,7 @@ struct Candidates {
 
 const NOT_ALWAYS: &str =
     "a test fails on it at times: it reads memory that has no value, or its behaviour is undefined";
+const INTERRUPTED: &str = "interrupted before the suite ran on it";
 const NO_TIME: &str = "time limit: the mutant was not explored";
 const UNCONFIRMED: &str =
     "inputs on which it should differ were found, but no test with them fails on it";
@@ -122,17 +161,20 @@ impl Killing<'_, '_, '_> {
         &mut self,
         asks: &dyn Fn(&Mutant) -> bool,
     ) -> Result<Vec<StrongObjective>, Error> {
-        let compared = ComparedProgram::load(
-            self.request.project,
-            self.request.operators,
-            self.request.patterns,
-        )?;
+        let KillRequest { project, operators, patterns, .. } = self.request;
+        let Some(compared) = ComparedProgram::load(project, operators, patterns)? else {
+            return Ok(Vec::new());
+        };
         let is_meant =
             |mutant: &&Mutant| self.request.functions.contains(&mutant.function) && asks(mutant);
         let mutants: Vec<Mutant> = compared.mutants.iter().filter(is_meant).cloned().collect();
+        if mutants.is_empty() {
+            return Ok(Vec::new());
+        }
         let count = u32::try_from(self.request.functions.len()).unwrap_or(u32::MAX);
         let end = Instant::now() + self.request.time.saturating_mul(count);
         let mut progress = Progress {
+            keys: mutants.iter().map(|mutant| mutant.key.clone()).collect(),
             mutants,
             verdicts: BTreeMap::new(),
             explored: BTreeSet::new(),
@@ -157,7 +199,9 @@ impl Killing<'_, '_, '_> {
             size *= 2;
         }
         self.confirm(&mut progress)?;
-        Ok(progress.into_objectives())
+        let objectives = progress.into_objectives();
+        objectives.iter().for_each(|objective| objective.tell_contradiction(self.request.observer));
+        Ok(objectives)
     }
 
     /// Runs the suite as it is written on all mutants that are decided: on those that tests of it kill, and
@@ -173,13 +217,9 @@ impl Killing<'_, '_, '_> {
         let results = self.results(self.suite, &is_decided, false)?;
         for result in results.all() {
             let Some(verdict) = progress.verdicts.get_mut(&result.mutant.key) else { continue };
-            let now = match (&*verdict, &result.outcome) {
-                (StrongVerdict::Killed(_), Outcome::Killed { .. }) => continue,
-                (StrongVerdict::Killed(_), _) => StrongVerdict::Unknown(NOT_ALWAYS.to_owned()),
-                (_, Outcome::Killed { test, .. }) => StrongVerdict::Contradictory(test.clone()),
-                _ => continue,
-            };
-            *verdict = now;
+            if let Some(now) = verdict.with_the_suite(&result.outcome) {
+                *verdict = now;
+            }
         }
         Ok(())
     }
@@ -188,7 +228,7 @@ impl Killing<'_, '_, '_> {
     fn compare_code(&self, results: &mut MutationResults, progress: &mut Progress) {
         if !std::mem::replace(&mut progress.is_compared, true) {
             let KillRequest { cancel, observer, .. } = &self.request;
-            equivalence::leave_out(results, &NoProver, &KeptResults::read(None), cancel, *observer);
+            equivalence::leave_out(results, &NoProver, None, cancel, *observer);
         }
     }
 
@@ -317,9 +357,7 @@ impl Killing<'_, '_, '_> {
         let KillRequest {
             project, build, operators, patterns, functions, cancel, observer, ..
         } = &self.request;
-        let place = tempfile::tempdir().map_err(|error| {
-            Error::environment("mutants", format!("no temporary folder: {error}"))
-        })?;
+        let place = files::temporary_folder()?;
         let written =
             suite.write(place.path(), &project.build.file, project, build, &[], *observer)?;
         files::files(&written)?;
@@ -406,15 +444,15 @@ impl EquivalenceProver for NoProver {
         _: &super::mutant::UnitMutants,
         _: &[&Mutant],
         _: &CancelToken,
-    ) -> BTreeSet<u32> {
-        BTreeSet::new()
+    ) -> ProofAttempts {
+        ProofAttempts::default()
     }
 }
 
 impl Progress {
     /// Whether a mutant is neither killed nor equivalent, as far as is known.
     fn is_open(&self, key: &str) -> bool {
-        self.mutants.iter().any(|mutant| mutant.key == key)
+        self.keys.contains(key)
             && matches!(self.verdicts.get(key), None | Some(StrongVerdict::Unknown(_)))
     }
 
@@ -456,5 +494,43 @@ impl Progress {
             StrongObjective { mutant, verdict }
         };
         self.mutants.into_iter().map(objective).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn killed(failure: Failure) -> Outcome {
+        Outcome::Killed { test: "t".to_owned(), failure }
+    }
+
+    #[test]
+    fn a_test_that_breaks_the_assumption_of_an_equivalence_kills() {
+        let verdict = StrongVerdict::EquivalentAsAssumed(Vec::new());
+        let now = verdict.with_the_suite(&killed(Failure::Status(1)));
+        assert_eq!(now, Some(StrongVerdict::Killed("t".to_owned())));
+    }
+
+    #[test]
+    fn a_kill_contradicts_a_proof_unless_the_test_was_merely_slow() {
+        let verdict = StrongVerdict::Equivalent("complete exploration of both");
+        let now = verdict.with_the_suite(&killed(Failure::Signal(11)));
+        assert_eq!(now, Some(StrongVerdict::Contradictory("t".to_owned())));
+        assert_eq!(verdict.with_the_suite(&killed(Failure::Timeout)), None);
+        assert_eq!(verdict.with_the_suite(&Outcome::Survived), None);
+    }
+
+    #[test]
+    fn kills_that_an_interrupted_run_did_not_see_again_are_unknown_for_that_reason() {
+        let verdict = StrongVerdict::Killed("t".to_owned());
+        let why = |outcome: &Outcome| match verdict.with_the_suite(outcome) {
+            Some(StrongVerdict::Unknown(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(why(&Outcome::Pending), INTERRUPTED);
+        assert_eq!(why(&Outcome::Survived), NOT_ALWAYS);
+        assert_eq!(why(&Outcome::Invalid { reason: "no".to_owned() }), "no");
+        assert_eq!(verdict.with_the_suite(&killed(Failure::Timeout)), None);
     }
 }

@@ -10,7 +10,7 @@ use lydian_base::CancelToken;
 use lydian_mutate::results::{MutationResults, Outcome, UnitResults};
 use lydian_mutate::{MUTANT_VARIABLE, Mutant};
 
-use super::kept::{KeptResults, run_key};
+use super::kept::{Dependences, KeptResults, run_key};
 use super::records::Records;
 use super::{MutationTask, Target};
 use crate::error::Error;
@@ -20,9 +20,22 @@ pub(crate) struct Schedule<'a> {
     pub(crate) target: &'a Target,
     pub(crate) records: &'a Records,
     pub(crate) task: &'a MutationTask,
-    pub(crate) kept: &'a KeptResults,
+    pub(crate) kept: Option<KeptRuns<'a>>,
+}
+
+/// The results of earlier runs of the tests.
+pub(crate) struct KeptRuns<'a> {
+    pub(crate) results: &'a KeptResults,
     /// The keys of the tests: what they depend on, but for the mutant.
-    pub(crate) keys: Vec<String>,
+    pub(crate) tests: Vec<String>,
+    /// The keys of the units.
+    pub(crate) units: Dependences<'a>,
+}
+
+impl KeptRuns<'_> {
+    fn key(&self, test: usize, of: &Waiting<'_>) -> String {
+        run_key(&self.tests[test], self.units.unit(of.unit), of.mutant)
+    }
 }
 
 /// A mutant that waits for its runs: the position of its unit, and its own there.
@@ -121,8 +134,8 @@ impl Schedule<'_> {
         for test in tests {
             let command = &self.target.tests[*test];
             let limit = self.records.time(*test) * limits.factor + limits.more;
-            let key = run_key(&self.keys[*test], of.mutant);
-            let failure = match self.kept.run(&key) {
+            let kept = self.kept.as_ref().map(|kept| (kept.results, kept.key(*test, of)));
+            let failure = match kept.as_ref().and_then(|(kept, key)| kept.run(key)) {
                 Some(known) => known,
                 None => {
                     runs.fetch_add(1, Ordering::Relaxed);
@@ -132,7 +145,9 @@ impl Schedule<'_> {
                     }
                     match run {
                         Ok(run) => {
-                            self.kept.keep_run(key, run.failure);
+                            if let Some((kept, key)) = kept {
+                                kept.keep_run(key, run.failure);
+                            }
                             run.failure
                         }
                         Err(error) => return Outcome::Invalid { reason: error.to_string() },

@@ -26,6 +26,7 @@ use super::{COMPILER, Project, ProjectSettings, SourceTexts, UserBuild, WholePro
 use crate::configuration::Configuration;
 use crate::error::{Error, ErrorKind};
 use crate::events::{Observer, tell};
+use crate::files;
 
 impl Project {
     /// Reads, parses and lowers the file, and links it with the others. The observer gets diagnostics
@@ -51,9 +52,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     let mut extra = SettingsInC::of(&unit.program, &config)?;
     extra.add(program.as_ref().map_or("", |program| &program.driver));
     if !extra.is_empty() {
-        let folder = tempfile::tempdir().map_err(|error| {
-            Error::environment("temporary-folder", format!("no temporary folder: {error}"))
-        })?;
+        let folder = files::temporary_folder()?;
         let file = extra.write(folder.path(), &request.file)?;
         unit = parse(&file, &flags, request)
             .map_err(|failure| settings_in_c::blame(failure, &unit.program, &config))?;

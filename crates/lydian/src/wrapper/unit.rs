@@ -525,7 +525,8 @@ impl Refusals {
 
 /// The first message about an error.
 pub(crate) fn first_error(messages: &str) -> &str {
-    messages.lines().find(|line| line.contains("error")).unwrap_or("no message")
+    let is_error = |line: &&str| line.contains("error") || line.contains("undefined reference");
+    messages.lines().find(is_error).unwrap_or("no message")
 }
 
 /// Removes the functions that the messages mention. False if there are none.

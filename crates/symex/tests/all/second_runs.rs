@@ -1,27 +1,34 @@
 //! A second run of a function from the inputs of each path: where the two runs differ, and where a
 //! complete exploration says that they do not.
 
+use lydian_base::{Budget, CancelToken};
+use lydian_inputs::{InputSpec, Settings, prepare};
+use lydian_ir::Program;
 use lydian_ir::test::Test;
-use lydian_symex::{Config, Ending, Limits, SecondRun};
+use lydian_smt::{ChainConfig, standard_chain};
+use lydian_symex::{Config, Ending, Event, Limits, SecondRun, Task, Workers};
 
-use crate::common::{Explored, explore_c};
+use crate::common::{Explored, explore_c, program_of};
 
 /// Explores `f` of a program with a variable `other`, which is 1 in the second run.
 fn compared(text: &str) -> Explored {
     let text = format!("static unsigned other;\n{text}");
-    let program = crate::common::program_of(&text);
+    explore_c(&text, "f", &[], &second_run(&program_of(&text)))
+}
+
+/// The configuration in which `other` of a program is 1 in the second run.
+fn second_run(program: &Program) -> Config {
     let variable = program.globals.iter().find(|(_, global)| global.name == "other");
     let second_run = Some(SecondRun { variable: variable.expect("it is there").0, value: 1 });
     let limits = Limits { loop_bound: Some(20), ..Limits::default() };
-    let config = Config {
+    Config {
         second_run,
         limits,
         look_ahead: false,
         stop_when_covered: false,
         crash_tests: false,
         ..Config::default()
-    };
-    explore_c(&text, "f", &[], &config)
+    }
 }
 
 /// Whether a complete exploration without assumptions found no difference.
@@ -175,4 +182,53 @@ fn structs_that_are_returned_are_compared() {
     let found = compared(text);
     assert!(!found.tests.is_empty());
     assert!(found.tests.iter().all(|test| number(&test.test, 0) != 2));
+}
+
+#[test]
+fn inputs_that_the_second_run_alone_gives_up_keep_all_open() {
+    for gives_up in ["klee_silent_exit(0)", "klee_assume(0)", "klee_assume(a < 0)"] {
+        let found = compared(&format!(
+            "void klee_silent_exit(int);
+            void klee_assume(unsigned long);
+            int f(int a) {{ if (a > 7 && other) {gives_up}; return other ? a : a; }}"
+        ));
+        assert!(!is_same(&found), "{gives_up}: {:?}", found.summary);
+        assert!(!found.summary.complete, "{gives_up}: {:?}", found.summary);
+    }
+}
+
+#[test]
+fn a_difference_that_any_of_two_workers_finds_counts() {
+    for place in 0..8 {
+        let text = format!(
+            "static unsigned other;
+            int f(int a, int b, int c)
+            {{
+                int at = 0;
+                if (a > 0) at += 4;
+                if (b > 0) at += 2;
+                if (c > 0) at += 1;
+                return at == {place} && other ? -1 : at;
+            }}"
+        );
+        let mut program = program_of(&text);
+        prepare(&mut program);
+        let spec = InputSpec::new(&program, Settings::default());
+        let task = Task {
+            program: &program,
+            func: program.function_named("f").expect("it is there"),
+            spec: &spec,
+            objectives: &[],
+            known: &[],
+            config: &second_run(&program),
+            budget: &Budget::start(None, CancelToken::new()),
+        };
+        let solver = || standard_chain(&ChainConfig::default());
+        let mut tests = 0;
+        let mut sink = |event: Event| tests += u32::from(matches!(event, Event::Test(_)));
+        let summary = task.run_among(&Workers::new(2, &solver).eager(), &mut sink);
+        let summary = summary.expect("it can be explored");
+        assert!(tests > 0 && summary.complete, "{place}: {summary:?}");
+        assert!(summary.runs_differ, "{place}: {summary:?}");
+    }
 }

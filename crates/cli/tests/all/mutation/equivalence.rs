@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use program::{program, unit};
 
-use super::mutate;
+use super::{mutate, outcome};
 use crate::common::Workplace;
 
 /// The inputs that each mutant meets.
@@ -40,4 +40,32 @@ fn no_random_input_tells_a_mutant_apart_that_is_proved_equivalent() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let wrong = said.split(':').next().and_then(|number| proved.get(number.parse::<usize>().ok()?));
     assert!(output.status.success(), "{said}{wrong:?}");
+}
+
+#[test]
+fn mutants_of_a_header_are_compared_as_their_unit_compiles_them() {
+    let at = Workplace::with("#include \"top.h\"\nint main(void)\n{\n    return top(1);\n}\n");
+    let header = "\
+#ifdef WIDE
+typedef unsigned number;
+#else
+typedef unsigned char number;
+#endif
+static inline int top(number n)
+{
+    int turns = 0;
+    while (turns < 3)
+        turns++;
+    return n > 255 ? turns : 0;
+}
+";
+    at.write("top.h", header);
+    let build = ["--build", "$CC -DWIDE unit.c -o unit", "--test", "./unit"];
+    let more = ["--operators", "RVR,CRO", "--json", "m.json"];
+    let ran = mutate(&at, &[&["top.h"][..], &build, &more].concat());
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let report = at.json("m.json");
+    // They differ where a number is more than a byte.
+    assert_eq!(outcome(&report, "RVR -> 0", 11), "not_infected", "{ran}");
+    assert_eq!(outcome(&report, "CRO 3 -> 1", 9), "survived", "{ran}");
 }

@@ -79,3 +79,39 @@ fn a_second_run_runs_only_what_an_edit_changes_and_finds_what_a_fresh_one_finds(
         }
     }
 }
+
+#[test]
+fn functions_with_the_same_text_in_two_files_have_results_of_their_own() {
+    let at = Workplace::with("");
+    let clamp = "static int clamp(int n)\n{\n    return n > 9 ? 9 : n;\n}\n";
+    for name in ["a", "b"] {
+        let text = format!("{clamp}int of_{name}(int n)\n{{\n    return clamp(n);\n}}\n");
+        at.write(&format!("{name}.c"), &text);
+    }
+    let check = "int of_a(int); int of_b(int); int main(void) { of_b(30); return of_a(30) != 9; }";
+    at.write("check.c", check);
+    let build = ["--build", "$CC a.c b.c check.c -o check", "--test", "./check"];
+    let words = ["a.c", "b.c", "--json", "m.json", "--proof-time", "0"];
+    for _ in 0..2 {
+        let ran = mutate(&at, &[&words[..], &build].concat());
+        assert_eq!(ran.code, Some(0), "{ran}");
+        let report = at.json("m.json");
+        let all = report["mutants"].as_array().unwrap().iter();
+        let same = all.filter(|it| it["name"] == "ROR > -> false");
+        let outcomes: Vec<(bool, &str)> = same
+            .map(|it| {
+                let is_first = it["file"].as_str().unwrap().ends_with("a.c");
+                (is_first, it["outcome"]["kind"].as_str().unwrap())
+            })
+            .collect();
+        assert_eq!(outcomes, [(true, "killed"), (false, "survived")], "{ran}");
+    }
+}
+
+#[test]
+fn results_that_cannot_be_forgotten_are_an_error() {
+    let at = Workplace::with("int main(void) { return 0; }");
+    std::fs::create_dir_all(at.path(".lydian/mutation-results.json")).unwrap();
+    let ran = mutate(&at, &["unit.c", "--test", "true", "--fresh"]);
+    ran.says(5, &["cannot remove", "mutation-results.json"]);
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{mutate, outcomes};
+use super::{mutate, outcome, outcomes};
 use crate::common::Workplace;
 
 /// Pointers, arrays, texts, static variables and loops.
@@ -107,6 +107,69 @@ fn tests_for_survivors_kill_them() {
     let ran = mutate(&at, &["unit.c", "--tests", "tests", "--generate", "tests"]);
     assert_eq!(ran.code, Some(2), "{ran}");
     assert!(ran.err.contains("name another folder"), "{ran}");
+}
+
+#[test]
+fn what_is_equivalent_under_other_flags_than_those_of_the_build_stays_alive() {
+    let at = Workplace::with(
+        "#ifdef WIDE
+typedef unsigned number;
+#else
+typedef unsigned char number;
+#endif
+int top(number n)
+{
+    int turns = 0;
+    while (turns < 3)
+        turns++;
+    return n > 255 ? turns : 0;
+}
+",
+    );
+    at.write("check.c", "int top(unsigned); int main(void) { return top(1); }");
+    let build = ["--build", "$CC -DWIDE unit.c check.c -o unit", "--test", "./unit"];
+    let more = ["--operators", "RVR", "--json", "m.json", "--proof-time", "0"];
+    let words = ["unit.c", "--generate", "more", "--time", "5"];
+    let kind = |flags: &[&str]| {
+        let ran = mutate(&at, &[&words[..], &build, &more, flags].concat());
+        assert_eq!(ran.code, Some(0), "{ran}");
+        (outcome(&at.json("m.json"), "RVR -> 0", 11), ran)
+    };
+    let (without, ran) = kind(&[]);
+    assert_eq!(without, "not_infected", "{ran}");
+    assert!(ran.out.contains("1 are left: equivalent as the flags after `--`"), "{ran}");
+    let (_, ran) = kind(&["--", "-DWIDE"]);
+    assert!(ran.out.contains("1 tests in more kill 1 of the 1 mutants"), "{ran}");
+}
+
+#[test]
+fn a_suite_that_cannot_be_written_loses_no_results() {
+    let at = Workplace::with("int half(int n)\n{\n    return n / 2;\n}\n");
+    at.done("gen unit.c -o tests -c stmt --time 5");
+    let words = ["unit.c", "--tests", "tests", "--json", "m.json", "--proof-time", "0"];
+    at.write("file", "");
+    let ran = mutate(&at, &[&words[..], &["--generate", "file/more", "--time", "2"]].concat());
+    assert_eq!(ran.code, Some(5), "{ran}");
+    assert!(ran.out.contains("mutants are killed"), "{ran}");
+    std::fs::remove_file(at.path("m.json")).expect("it was written");
+    // A folder with files of others is refused before any test runs.
+    std::fs::create_dir(at.path("more")).unwrap();
+    at.write("more/tests.c", "int mine;\n");
+    let ran = mutate(&at, &[&words[..], &["--generate", "more"]].concat());
+    ran.says(2, &["more/tests.c", "not written by Lydian"]);
+    assert!(!at.path("m.json").exists(), "{ran}");
+}
+
+#[test]
+fn files_without_mutants_have_a_suite_and_so_have_those_whose_mutants_fail() {
+    let at = Workplace::with("void nothing(void)\n{\n}\n");
+    let made = at.done("gen unit.c -o tests -c fc,sm --time 5");
+    assert!(at.read("tests/tests.c").contains("nothing()"), "{made}");
+    at.write("unit.c", "int half(int n)\n{\n    return n / 2;\n}\n");
+    let pattern = "[[mutate.pattern]]\nname = \"x\"\nmatch = \"f($a)\"\nreplace = \"$b\"\n";
+    at.write("lydian.toml", pattern);
+    at.refused("gen unit.c -o more -c stmt,sm --time 5", 2, &["lydian.toml:4:"]);
+    assert!(at.read("more/tests.c").contains("half("));
 }
 
 #[test]

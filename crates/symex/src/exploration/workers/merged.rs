@@ -28,6 +28,8 @@ pub(crate) struct WorkerResults {
     /// Whether a path began the function under test.
     begun: bool,
     ends: BTreeSet<CallEnd>,
+    /// Whether a second run ends in another way than the first.
+    runs_differ: bool,
     invariants_met: BTreeMap<usize, bool>,
     hypers: HyperReasons,
     /// The tests that were not delivered.
@@ -55,6 +57,7 @@ impl Engine<'_, '_> {
             bounds: self.machine.bounds,
             begun: self.machine.begun,
             ends: self.machine.ends,
+            runs_differ: self.machine.runs_differ,
             invariants_met: self.invariants_met,
             hypers: self.goals.hypers.found(),
         }
@@ -75,6 +78,7 @@ impl Engine<'_, '_> {
         self.machine.bounds.add_all(part.bounds);
         self.machine.begun |= part.begun;
         self.machine.ends.extend(part.ends);
+        self.machine.runs_differ |= part.runs_differ;
         for (invariant, met) in part.invariants_met {
             *self.invariants_met.entry(invariant).or_default() |= met;
         }

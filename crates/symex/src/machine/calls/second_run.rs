@@ -282,6 +282,8 @@ impl<N: Notes> Machine<'_, '_, N> {
                 self.note_difference(state);
                 state.claims.keep |= !state.depends.are_some();
             }
+            // The second run alone asks for this, so these inputs are left without a comparison.
+            Ending::Assumption => self.note_restriction(state),
             _ => {}
         }
     }

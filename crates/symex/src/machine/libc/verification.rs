@@ -93,10 +93,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     ) -> Result<(), Interrupt> {
         match state.knowledge().known(&mut self.pool, holds) {
             Some(true) => return Ok(()),
-            Some(false) => {
-                self.note_restriction(state);
-                return Err(self.assumption_fails(state));
-            }
+            Some(false) => return Err(self.assumption_fails(state)),
             None => {}
         }
         match self.narrow(state, holds, Cut::Assumption) {
