@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use lydian_ir::GlobalId;
 use lydian_ir::arith::Overflow;
+use lydian_ir::{FuncId, GlobalId};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
@@ -247,18 +247,41 @@ pub struct Config {
     pub second_run: Option<SecondRun>,
 }
 
-/// A second run of the function under test from the inputs of each path, with another value of one
-/// variable. A path gives a test where the two runs may end differently: in the result, the memory, the
-/// number of calls of undefined functions, or how they end. Labels are not looked at.
+/// A second run from the inputs of each path. A path gives a test where the two runs may end differently:
+/// in the result, the memory, the number of calls of undefined functions, or how they end. Labels are not
+/// looked at.
 ///
-/// Such an exploration compares a program with a mutant that the variable chooses. Where it is complete
-/// without a test, the runs do the same on all inputs on which the first has defined behaviour.
+/// Such an exploration compares two programs. Where it is complete without a test, the runs do the same on
+/// all inputs on which the first has defined behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SecondRun {
-    /// The variable, a number, which is 0 in the first run and no input.
-    pub variable: GlobalId,
-    /// Its value in the second run.
-    pub value: u64,
+pub enum SecondRun {
+    /// The function under test again, with another value of a variable: of one that chooses a mutant.
+    Variable {
+        /// The variable, a number, which is 0 in the first run and no input.
+        variable: GlobalId,
+        /// Its value in the second run.
+        value: u64,
+    },
+    /// Another function with the same parameters and result: another version of the first.
+    Function(FuncId),
+}
+
+impl SecondRun {
+    /// The variable that tells the runs apart, if one does.
+    pub(crate) const fn variable(self) -> Option<GlobalId> {
+        match self {
+            Self::Variable { variable, .. } => Some(variable),
+            Self::Function(_) => None,
+        }
+    }
+
+    /// The function of the second run, if it is another one.
+    pub(crate) const fn function(self) -> Option<FuncId> {
+        match self {
+            Self::Function(function) => Some(function),
+            Self::Variable { .. } => None,
+        }
+    }
 }
 
 impl Default for Config {

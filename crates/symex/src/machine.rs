@@ -43,7 +43,7 @@ use lydian_smt::{Evaluator, Model, Solver, Sort, Term, TermPool, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::config::Config;
+use crate::config::{Config, SecondRun};
 use crate::limits::Cut;
 use crate::machine::program::site::ProgramPoint;
 use calls::first_run;
@@ -162,7 +162,8 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let config = Config { merge: config.merge && !each, ..config.clone() };
         let mut context = Context::new(program, config.clone(), spec.clone());
         let mut pool = TermPool::with_addresses(in_region);
-        let stated = context.stated_functions(func);
+        let mut stated = context.stated_functions(func);
+        stated.extend(config.second_run.and_then(SecondRun::function));
         observed.extend(possible_inputs_of(program, &stated));
         let looking: Vec<FuncId> = [func].into_iter().chain(stated.iter().copied()).collect();
         context.look_at(&TouchedSymbols::by(program, &looking, observed.iter().copied()));

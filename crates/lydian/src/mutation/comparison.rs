@@ -151,7 +151,10 @@ impl ComparedProgram {
             return Comparison::unknown("its function is not supported");
         };
         let config = Config {
-            second_run: Some(SecondRun { variable: self.variable, value: mutant.number.into() }),
+            second_run: Some(SecondRun::Variable {
+                variable: self.variable,
+                value: mutant.number.into(),
+            }),
             look_ahead: false,
             stop_when_covered: false,
             every_path: false,

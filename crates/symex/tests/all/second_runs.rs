@@ -19,7 +19,8 @@ fn compared(text: &str) -> Explored {
 /// The configuration in which `other` of a program is 1 in the second run.
 fn second_run(program: &Program) -> Config {
     let variable = program.globals.iter().find(|(_, global)| global.name == "other");
-    let second_run = Some(SecondRun { variable: variable.expect("it is there").0, value: 1 });
+    let second_run =
+        Some(SecondRun::Variable { variable: variable.expect("it is there").0, value: 1 });
     let limits = Limits { loop_bound: Some(20), ..Limits::default() };
     Config {
         second_run,
@@ -230,5 +231,57 @@ fn a_difference_that_any_of_two_workers_finds_counts() {
         let summary = summary.expect("it can be explored");
         assert!(tests > 0 && summary.complete, "{place}: {summary:?}");
         assert!(summary.runs_differ, "{place}: {summary:?}");
+    }
+}
+
+/// Explores `f` of a program together with `g`, another version of it.
+fn versions(text: &str) -> Explored {
+    let program = program_of(text);
+    let config = Config {
+        second_run: program.function_named("g").map(SecondRun::Function),
+        merge: false,
+        ..second_run(&program_of("static unsigned other; int f(void) { return other; }"))
+    };
+    explore_c(text, "f", &[], &config)
+}
+
+const LIST: &str = "struct list { struct list *next; int n; };
+static int visits;
+int f(struct list *l) { visits++; if (l && l->next) return l->next->n; return 0; }
+";
+
+#[test]
+fn two_versions_that_follow_the_same_pointers_in_two_ways_are_the_same() {
+    let other = "int g(struct list *l) {
+        int n = 0;
+        visits = visits + 1;
+        if (l) { struct list *next = l->next; if (next != 0) n = next->n; }
+        return n;
+    }";
+    let found = versions(&format!("{LIST}{other}"));
+    assert!(is_same(&found), "{:?} {:?}", found.summary, found.tests);
+}
+
+#[test]
+fn two_versions_differ_in_results_in_variables_and_in_traps() {
+    let others = [
+        "int g(struct list *l) { visits++; if (l && l->next) return l->next->n + (l->n == 7); return 0; }",
+        "int g(struct list *l) { visits += 1 + (l && l->n == 7); if (l && l->next) return l->next->n; return 0; }",
+        "int g(struct list *l) { visits++; if (l) return l->next->n; return 0; }",
+    ];
+    for other in others {
+        let found = versions(&format!("{LIST}{other}"));
+        assert!(!found.tests.is_empty(), "{other}: {:?}", found.summary);
+    }
+}
+
+#[test]
+fn calls_of_undefined_functions_by_one_version_alone_are_a_difference() {
+    let text = "void log_it(int); int f(int a) { if (a > 3) log_it(a); return a; }";
+    let same = versions(&format!("{text} int g(int a) {{ if (!(a <= 3)) log_it(a); return a; }}"));
+    assert!(same.tests.is_empty(), "{:?}", same.tests);
+    for other in ["if (a > 2) log_it(a);", "if (a > 3) log_it(a + 1);", ""] {
+        let found = versions(&format!("{text} int g(int a) {{ {other} return a; }}"));
+        assert!(!found.tests.is_empty(), "{other}: {:?}", found.summary);
     }
 }

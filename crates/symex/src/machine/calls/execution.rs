@@ -184,7 +184,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
 
     /// Enters the next precondition or the function under test.
     pub(crate) fn begin_root(&mut self, state: &mut State<N>) -> Result<(), Interrupt> {
-        let func = self.roots[state.course.root];
+        let func = self.next_root(state);
         state.course.root += 1;
         let program = self.context.program;
         let Some(body) = &program.functions[func].body else {

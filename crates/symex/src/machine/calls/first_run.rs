@@ -39,11 +39,11 @@ pub(crate) fn set_up(second: Option<SecondRun>, context: &Context<'_>, memory: &
     }
 }
 
-/// The object of the variable that tells the runs apart. `None` where no code names it.
+/// The object of the variable that tells the runs apart. `None` where there is none, or no code names it.
 pub(crate) fn object_of(
     second: SecondRun,
     context: &Context<'_>,
     memory: &Memory,
 ) -> Option<ObjectId> {
-    memory.object_at(context.globals[second.variable.index()])
+    memory.object_at(context.globals[second.variable()?.index()])
 }

@@ -1,5 +1,5 @@
 //! A second run on each path: the function under test runs again from the path's own inputs, with
-//! another value of one variable, and what both runs leave is compared
+//! another value of one variable, or another version of it does, and what both runs leave is compared
 //! ([`SecondRun`](crate::config::SecondRun)).
 //!
 //! The state stays one path: its facts are those of both runs, and inputs have the same symbols in both.
@@ -29,6 +29,7 @@ use lydian_ir::libc::{LibFn, model_named};
 use lydian_ir::{CType, FuncId, Overflow, TrapKind};
 use lydian_smt::Term;
 
+use crate::config::SecondRun;
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::calls::first_run::{FirstRun, RESTRICTED, RecordedCall, object_of};
@@ -92,7 +93,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         func: FuncId,
     ) -> Result<ReturnTo, Interrupt> {
         let types = &self.context.program.types;
-        let is_compared = self.context.config.second_run.is_some() && func == self.plan.function;
+        let second = self.context.config.second_run;
+        let is_other = second.and_then(SecondRun::function) == Some(func);
+        let is_compared = second.is_some() && (func == self.plan.function || is_other);
         let CType::Function { result, .. } = types.get(self.context.program.functions[func].ty)
         else {
             return Ok(ReturnTo::default());
@@ -123,12 +126,14 @@ impl<N: Notes> Machine<'_, '_, N> {
         let Some(mut memory) = state.memory.begin_again(&self.first_memory) else {
             return Err(Interrupt::unsupported("a second run with a block that `realloc` moved"));
         };
-        let Some(object) = object_of(second, &self.context, &memory) else {
-            return Err(Interrupt::unsupported("a second run of code without the variable"));
-        };
-        let size = memory.object(object).size;
-        let value = self.pool.bv(size as u32 * 8, second.value);
-        memory.object_mut(object).contents.write(&mut self.pool, 0, size, value);
+        if let SecondRun::Variable { value, .. } = second {
+            let Some(object) = object_of(second, &self.context, &memory) else {
+                return Err(Interrupt::unsupported("a second run of code without the variable"));
+            };
+            let size = memory.object(object).size;
+            let value = self.pool.bv(size as u32 * 8, value);
+            memory.object_mut(object).contents.write(&mut self.pool, 0, size, value);
+        }
         let first = FirstRun {
             result: state.course.result.take(),
             memory: std::mem::replace(&mut state.memory, memory),
@@ -141,7 +146,18 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.begin_again(state)
     }
 
-    /// Calls the function under test, without its preconditions, which the path's inputs meet.
+    /// The function that a path enters next: a precondition, the function under test, or that of the second
+    /// run.
+    pub(crate) fn next_root(&self, state: &State<N>) -> FuncId {
+        let other = self.context.config.second_run.and_then(SecondRun::function);
+        match other.filter(|_| state.course.first_run.is_some()) {
+            Some(other) => other,
+            None => self.roots[state.course.root],
+        }
+    }
+
+    /// Calls the function under test, or that of the second run, without its preconditions, which the path's
+    /// inputs meet.
     fn begin_again(&mut self, state: &mut State<N>) -> Result<(), Interrupt> {
         state.course.root = self.roots.len() - 1;
         self.begin_root(state)

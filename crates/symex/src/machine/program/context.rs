@@ -20,7 +20,7 @@ use lydian_ir::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::config::{Config, Unreached};
+use crate::config::{Config, SecondRun, Unreached};
 use crate::machine::inputs::aliasing::{Aliasing, is_character, places_within};
 use crate::machine::libc::farthest::{FARTHEST, farthest};
 use crate::machine::memory::{function_address, global_addresses};
@@ -212,7 +212,7 @@ impl<'p> Context<'p> {
         let global = &self.program.globals[id];
         can_be_input(self.program, id)
             && !global.read_only
-            && self.config.second_run.is_none_or(|second| second.variable != id)
+            && self.config.second_run.and_then(SecondRun::variable) != Some(id)
             && !global.name.starts_with('.')
             && !is_library_object(&global.name)
             && self.aliasing.may_show_global(id, shape)
