@@ -96,7 +96,11 @@ impl ImpactJudge<'_> {
 
     fn label(&self, label: &Label) -> bool {
         match label.site {
-            Site::Start | Site::Entry => false,
+            Site::Start => false,
+            Site::Entry => {
+                let entry = self.body.entry;
+                self.is_executed(entry) || self.reads(label, self.nodes.first_of(entry))
+            }
             Site::Mark(mark) => self.mark(mark, label),
             Site::Edge(edge) => self.any(self.nodes.at(Point::Term(edge.from))),
             Site::Decision(decision) => self.decision(decision) || self.reads(label, None),
@@ -191,14 +195,11 @@ impl ImpactJudge<'_> {
 
     fn is_affected(&self, place: PlaceOf, node: Option<NodeId>) -> bool {
         match (place, node) {
-            (PlaceOf::Memory, _) => self.affected.memory,
-            (PlaceOf::Global(global), _) => self.affected.globals.contains(&global),
-            (PlaceOf::Local(local), Some(node)) => {
-                self.own.locals.get(&node).is_some_and(|locals| locals.contains(&local))
-            }
             (PlaceOf::Local(local), None) => {
                 self.own.locals.values().any(|locals| locals.contains(&local))
             }
+            (place, Some(node)) => self.affected.has(place, (self.own, node)),
+            (place, None) => self.affected.has_shared(place),
         }
     }
 }
