@@ -118,7 +118,7 @@ impl ProgramChanges {
                     !matches!(one.status, FunctionStatus::Added | FunctionStatus::Signature { .. });
                 is_compared && one.nodes.is_identity() && one.old == olds.0.get(name).copied()
             }
-            None => olds.0.contains_key(name),
+            None => olds.0.get(name).is_some_and(|id| self.of_old(*id).is_none()),
         };
         olds.0.len() == news.0.len()
             && news.0.iter().all(is_same)
