@@ -208,17 +208,20 @@ fn verdict(
 ) -> Result<DiffVerdict, Error> {
     let Versions { old, new, .. } = comparison.versions;
     Ok(match &change.status {
-        FunctionStatus::Equal => DiffVerdict::EqualText,
+        FunctionStatus::Equal if !comparison.enters_unknown_text(change) => DiffVerdict::EqualText,
         FunctionStatus::Added => DiffVerdict::Added,
         FunctionStatus::Removed => DiffVerdict::Removed,
         FunctionStatus::Signature { old, new } => {
             DiffVerdict::Signature { old: old.clone(), new: new.clone() }
         }
         FunctionStatus::Changed | FunctionStatus::ReachesChange
-            if changes.is_equal_code((&old.program, &new.program), change) =>
+            if changes.is_equal_code((&old.program, &new.program), change)
+                && !comparison.enters_unknown_text(change) =>
         {
             DiffVerdict::EqualCode
         }
-        FunctionStatus::Changed | FunctionStatus::ReachesChange => comparison.compare(change)?,
+        FunctionStatus::Equal | FunctionStatus::Changed | FunctionStatus::ReachesChange => {
+            comparison.compare(change)?
+        }
     })
 }

@@ -13,6 +13,7 @@ use lydian_objective::Criterion;
 use super::c_test::CTest;
 use super::comparison::Comparison;
 use super::driver::{CALLS_DIFFER, Driver, DriverInput, InputOf, Observation};
+use super::impact::exact_flags;
 use super::leaves::leaves;
 use super::product::Product;
 use super::{DiffVerdict, Difference, NamedValue, Observed};
@@ -105,6 +106,8 @@ impl Finding {
                 false => (calls(before), calls(after)),
             };
             observed.push(Observed { what, old, new });
+            // Behind another call the new version has other results here than natively.
+            differing.clear();
         }
         let test = test.clone();
         (!observed.is_empty()).then_some(Self { test, observed, differing, traps: false })
@@ -173,13 +176,11 @@ impl Native<'_> {
         function: &str,
         test: &Test,
     ) -> Result<Result<Run, String>, Error> {
-        let request = self.comparison.request;
         let silent = |_: Event<'_>| {};
         let project = Project::load(
             &ProjectRequest {
                 functions: vec![function.to_owned()],
-                flags: request.flags.clone(),
-                compile_commands: request.compile_commands.clone(),
+                flags: exact_flags(self.comparison.versions.flags()),
                 ..ProjectRequest::new(file)
             },
             &silent,
@@ -241,7 +242,7 @@ impl Native<'_> {
         };
         own.globals =
             test.globals.iter().filter(|global| is_input(&global.name)).cloned().collect();
-        own.externals = self.externals(test);
+        own.externals = self.externals((program, id), test);
         Some(own)
     }
 
@@ -256,11 +257,9 @@ impl Native<'_> {
         if is_set(*null) {
             return None;
         }
-        match same {
-            Some((flag, earlier)) if is_set(*flag) => match &self.driver.inputs[*earlier].of {
-                InputOf::Buffer { variable, .. } => Some(variable),
-                _ => None,
-            },
+        let earlier = same.filter(|(flag, _)| is_set(*flag)).map(|(_, earlier)| earlier);
+        match earlier.map(|earlier| &self.driver.inputs[earlier].of) {
+            Some(InputOf::Buffer { variable, null, .. }) if !is_set(*null) => Some(variable),
             _ => Some(variable),
         }
     }
@@ -285,13 +284,16 @@ impl Native<'_> {
         }
     }
 
-    /// What undefined functions give, under their own names.
-    fn externals(&self, test: &Test) -> Vec<ExternalResult> {
+    /// What the undefined functions that a version calls give, under their own names.
+    fn externals(&self, version: (&Program, FuncId), test: &Test) -> Vec<ExternalResult> {
+        let (program, function) = version;
+        let called = program.entered_from(function);
+        let is_called = |name: &str| called.iter().any(|id| program.functions[*id].name == *name);
         let own = test.externals.iter().filter_map(|given| {
             let all = self.driver.externals.iter();
             let mut found = all.filter(|one| one.source.as_ref() == Some(&given.function));
             let name = found.next()?.name.clone();
-            Some(ExternalResult { function: name, ..given.clone() })
+            is_called(&name).then(|| ExternalResult { function: name, ..given.clone() })
         });
         own.collect()
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use lydian_frontend::flags::CompileFlags;
 use lydian_objective::FunctionObjectives;
 use lydian_objective::changes::{ImpactedObjectives, ProgramChanges, VersionFlow, VersionOf};
 use rustc_hash::FxHashSet;
@@ -12,6 +13,9 @@ use crate::project::Project;
 
 /// The options of compilers that a path may follow at once; the last is for a path alone.
 pub const PATH_OPTIONS: [&str; 6] = ["-include", "-idirafter", "-isystem", "-iquote", "-I", ""];
+
+/// A flag that changes nothing.
+const NO_FLAG: &str = "-w";
 
 /// The objectives that a change may affect, function by function.
 #[derive(Clone, Debug)]
@@ -59,13 +63,24 @@ impl Project {
         ChangeImpact { functions, counts }
     }
 
-    /// The flags with which the file is compiled. Those of a compilation database have whole paths.
+    /// The flags with which the file is compiled, for another version of it. Those of a compilation
+    /// database have whole paths.
     pub fn flags(&self) -> Vec<String> {
-        let flags = &self.build.flags;
-        let whole = |flag: &str| with_whole_path(flag, flags.directory()?);
-        let all = flags.for_preprocessing();
-        all.map(|flag| whole(flag).unwrap_or_else(|| flag.to_owned())).collect()
+        exact_flags(&self.build.flags)
     }
+}
+
+/// Flags for another version of a file, never empty: without a flag, a database near that version
+/// would be asked.
+pub(super) fn exact_flags(flags: &CompileFlags) -> Vec<String> {
+    let whole = |flag: &str| with_whole_path(flag, flags.directory()?);
+    let all = flags.for_preprocessing();
+    let mut all: Vec<String> =
+        all.map(|flag| whole(flag).unwrap_or_else(|| flag.to_owned())).collect();
+    if all.is_empty() {
+        all.push(NO_FLAG.to_owned());
+    }
+    all
 }
 
 /// A flag whose path, relative to a folder, is made absolute; none where it has none.
