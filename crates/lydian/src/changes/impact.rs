@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use lydian_frontend::flags::CompileFlags;
+use lydian_ir::FuncId;
 use lydian_objective::FunctionObjectives;
-use lydian_objective::changes::{ImpactedObjectives, ProgramChanges, VersionFlow, VersionOf};
+use lydian_objective::changes::{
+    AffectedPlaces, ImpactedObjectives, ProgramChanges, VersionFlow, VersionOf,
+};
 use rustc_hash::FxHashSet;
 
 use crate::objectives::Objectives;
@@ -53,10 +56,17 @@ impl Project {
         let changes = ProgramChanges::between(before, after, &flags.join(" "));
         let mut flows = (VersionFlow::of(&old.program), VersionFlow::of(&self.program));
         let (mut functions, mut counts) = (Vec::new(), Vec::new());
+        let mut known: Option<(FuncId, AffectedPlaces)> = None;
         for of in &objectives.functions {
             let entry = self.entry().unwrap_or(of.function);
-            let flows = (&mut flows.0, &mut flows.1);
-            let impacted = ImpactedObjectives::of(&changes, flows, (&self.program, entry), of);
+            // All functions of a whole program have one entry.
+            let affected = match known.take() {
+                Some((of, affected)) if of == entry => affected,
+                _ => AffectedPlaces::from(&changes, (&mut flows.0, &mut flows.1), entry),
+            };
+            let found = (&flows.1, &affected);
+            let impacted = ImpactedObjectives::of(&changes, found, (&self.program, entry), of);
+            known = Some((entry, affected));
             counts.push(count(self.name(of.function), of, &impacted));
             functions.push(impacted);
         }

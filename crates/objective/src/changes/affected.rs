@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dependence::ControlDependence;
 use super::matching::{FunctionStatus, NodeMatching, ProgramChanges};
-use super::nodes::{NodeId, Nodes, global_text, is_named};
+use super::nodes::{NodeId, Nodes};
 use super::places::{Effects, PlaceOf, ProgramPlaces};
 
 /// What a change may affect in one function.
@@ -124,8 +124,12 @@ impl AffectedPlaces {
         (old, new): (&mut VersionFlow<'_>, &mut VersionFlow<'_>),
         function: FuncId,
     ) -> Self {
-        let before = changes.of_new(function).and_then(|change| change.old);
-        let globals = changed_globals(old.program, new.program);
+        let change = changes.of_new(function);
+        if change.is_some_and(|change| change.status == FunctionStatus::Equal) {
+            return Self::default();
+        }
+        let before = change.and_then(|change| change.old);
+        let globals = &changes.globals;
         let mut known = Self::default();
         if let Some(before) = before {
             let mut seeds = old_seeds(changes);
@@ -186,15 +190,6 @@ impl AffectedNodes {
             && self.blocks.is_empty()
             && self.executions.is_empty()
     }
-}
-
-/// The globals of both versions that do not begin alike, by their names.
-fn changed_globals(old: &Program, new: &Program) -> Vec<(GlobalId, GlobalId)> {
-    let in_both = new.globals.ids().filter(|id| is_named(new, *id)).filter_map(|id| {
-        let before = old.global_named(&new.globals[id].name)?;
-        Some((before, id))
-    });
-    in_both.filter(|both| global_text(old, both.0) != global_text(new, both.1)).collect()
 }
 
 fn old_seeds(changes: &ProgramChanges) -> Seeds {

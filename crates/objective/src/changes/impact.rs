@@ -24,10 +24,11 @@ pub struct ImpactedObjectives {
 }
 
 impl ImpactedObjectives {
-    /// The impacted objectives of a function of the new version, where runs begin in `entry`.
+    /// The impacted objectives of a function of the new version, where runs begin in `entry`. `new` and
+    /// `affected` are what [`AffectedPlaces::from`] made for it.
     pub fn of(
         changes: &ProgramChanges,
-        (old, new): (&mut VersionFlow<'_>, &mut VersionFlow<'_>),
+        (new, affected): (&VersionFlow<'_>, &AffectedPlaces),
         (program, entry): (&Program, FuncId),
         objectives: &FunctionObjectives,
     ) -> Self {
@@ -42,16 +43,12 @@ impl ImpactedObjectives {
         if !compared {
             return Self::all(objectives);
         }
-        if status(entry) == Some(&FunctionStatus::Equal) {
-            return Self::default();
-        }
-        let affected = AffectedPlaces::from(changes, (old, new), entry);
         let (Some(body), Some(own)) = (&program.functions[function].body, affected.of(function))
         else {
             return Self::default();
         };
         let Some(nodes) = new.nodes(function) else { return Self::default() };
-        let judge = ImpactJudge { flow: new, body, nodes, own, affected: &affected, objectives };
+        let judge = ImpactJudge { flow: new, body, nodes, own, affected, objectives };
         judge.objectives()
     }
 
