@@ -65,8 +65,9 @@ impl OldTree {
     fn of(revision: &str, file: &Path) -> Result<Self, Failure> {
         let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let beside = whole.parent().unwrap_or(Path::new("."));
+        let note = format!("--since {revision} needs the git repository of the file");
         let git = |folder: &Path, words: &[&str]| {
-            changed::git(folder, words).map_err(|failure| about_since(failure, revision))
+            changed::git(folder, words).map_err(|failure| changed::noted_alone(failure, &note))
         };
         let top = git(beside, &["rev-parse", "--show-toplevel"])?;
         let top = PathBuf::from(top.trim_end_matches('\n'));
@@ -156,13 +157,4 @@ fn write_tree(top: &Path, commit: &str, folder: &Path) -> Result<(), Failure> {
 fn no_such_revision(revision: &str) -> Failure {
     Failure::usage("since", format!("there is no commit {revision}"))
         .note("--since takes a commit, a branch or a tag of the repository that the file is in")
-}
-
-/// Messages of git name the option of this command.
-fn about_since(failure: Failure, revision: &str) -> Failure {
-    let diagnostics = failure.diagnostics.into_iter().map(|mut diagnostic| {
-        diagnostic.notes.clear();
-        diagnostic.note(format!("--since {revision} needs the git repository of the file"))
-    });
-    Failure { diagnostics: diagnostics.collect(), ..failure }
 }
