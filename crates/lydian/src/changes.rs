@@ -53,7 +53,7 @@ pub struct DiffRequest {
 #[derive(Clone, Debug, Serialize)]
 pub struct VersionDiff {
     /// The functions that a version defines: those of the new one in its order, then those that it does
-    /// not define any more.
+    /// not define any more, and at last those that are not supported.
     pub functions: Vec<FunctionDiff>,
 }
 
@@ -178,7 +178,7 @@ impl VersionDiff {
             .filter(asked)
             .collect();
         if chosen.is_empty() {
-            let what = "neither version defines a function that is supported";
+            let what = "neither version defines a function";
             let error = lydian_base::Diagnostic::error("nothing-to-compare", what);
             return Err(Error::new(ErrorKind::Unsupported, error));
         }

@@ -123,8 +123,10 @@ impl Driver {
         if *variadic && !params.is_empty() {
             return Err("it takes any number of arguments".to_owned());
         }
-        check_bodies(pair)?;
         let mut writer = Writer::new(pair, elements);
+        for (program, entered) in writer.versions() {
+            check_bodies(program, &entered)?;
+        }
         writer.externals()?;
         writer.globals()?;
         writer.params(params)?;
@@ -135,22 +137,20 @@ impl Driver {
 }
 
 /// Refuses what makes two runs of the same code differ.
-fn check_bodies(pair: Pair<'_>) -> Result<(), String> {
-    for (program, function) in [pair.old, pair.new] {
-        for id in program.entered_from(function) {
-            let Some(body) = &program.functions[id].body else { continue };
-            let name = &program.functions[id].name;
-            let is_volatile = |expr: &Expr| matches!(expr, Expr::Load { volatile: true, .. });
-            if body.exprs.values().any(is_volatile) {
-                return Err(format!("`{name}` reads volatile memory"));
-            }
-            let is_volatile = |stmt: &Stmt| matches!(stmt, Stmt::Store { volatile: true, .. });
-            if body.stmts.values().any(is_volatile) {
-                return Err(format!("`{name}` writes volatile memory"));
-            }
-            if body.stmts.values().any(|stmt| matches!(stmt, Stmt::Havoc(_))) {
-                return Err(format!("`{name}` has inline assembly"));
-            }
+fn check_bodies(program: &Program, functions: &[FuncId]) -> Result<(), String> {
+    for id in functions {
+        let Some(body) = &program.functions[*id].body else { continue };
+        let name = &program.functions[*id].name;
+        let is_volatile = |expr: &Expr| matches!(expr, Expr::Load { volatile: true, .. });
+        if body.exprs.values().any(is_volatile) {
+            return Err(format!("`{name}` reads volatile memory"));
+        }
+        let is_volatile = |stmt: &Stmt| matches!(stmt, Stmt::Store { volatile: true, .. });
+        if body.stmts.values().any(is_volatile) {
+            return Err(format!("`{name}` writes volatile memory"));
+        }
+        if body.stmts.values().any(|stmt| matches!(stmt, Stmt::Havoc(_))) {
+            return Err(format!("`{name}` has inline assembly"));
         }
     }
     Ok(())
@@ -159,6 +159,8 @@ fn check_bodies(pair: Pair<'_>) -> Result<(), String> {
 /// Writes a driver.
 struct Writer<'p> {
     pair: Pair<'p>,
+    /// The functions that runs of the new version and of the old one may enter.
+    entered: [Vec<FuncId>; 2],
     elements: u64,
     /// Declarations.
     head: String,
@@ -186,6 +188,7 @@ impl<'p> Writer<'p> {
         };
         Self {
             pair,
+            entered: [pair.new, pair.old].map(|(program, function)| program.entered_from(function)),
             elements,
             head: String::new(),
             copies: String::new(),
@@ -200,11 +203,21 @@ impl<'p> Writer<'p> {
         &self.pair.new.0.types
     }
 
+    /// Both versions, each with the functions that its runs may enter.
+    fn versions(&self) -> [(&'p Program, Vec<FuncId>); 2] {
+        let [new, old] = self.entered.clone();
+        [(self.pair.new.0, new), (self.pair.old.0, old)]
+    }
+
     fn externals(&mut self) -> Result<(), String> {
         let mut known: BTreeSet<String> = BTreeSet::new();
         self.head.push_str(&externals::record());
-        for (program, function) in [self.pair.new, self.pair.old] {
-            for external in externals::undefined(program, &program.entered_from(function))? {
+        let [(new, of_new), (old, of_old)] = self.versions();
+        for (program, entered, other) in [(new, of_new, old), (old, of_old, new)] {
+            for external in externals::undefined(program, &entered)? {
+                if is_defined(other, &external.name) {
+                    return Err(format!("one version alone defines `{}`", external.name));
+                }
                 if known.insert(external.name.clone()) {
                     let number = self.driver.externals.len();
                     let external = External::of(&program.types, external, number)?;
@@ -216,11 +229,7 @@ impl<'p> Writer<'p> {
                     self.driver.externals.push(external);
                 }
             }
-            if program
-                .entered_from(function)
-                .iter()
-                .any(|id| allocates(&program.functions[*id].name))
-            {
+            if entered.iter().any(|id| allocates(&program.functions[*id].name)) {
                 self.assume("allocations of memory succeed");
             }
         }
@@ -235,7 +244,7 @@ impl<'p> Writer<'p> {
 
     /// Copies the variables that a version may write, and compares them.
     fn globals(&mut self) -> Result<(), String> {
-        let (new, old) = (Variables::of(self.pair.new), Variables::of(self.pair.old));
+        let [new, old] = self.versions().map(|(program, entered)| Variables::of(program, entered));
         let mut named = new.named_here.clone();
         named.extend(old.named_here.iter().cloned());
         for name in named.iter().map(String::as_str) {
@@ -494,6 +503,11 @@ impl<'p> Writer<'p> {
     }
 }
 
+/// Whether a program defines a function of a name.
+fn is_defined(program: &Program, name: &str) -> bool {
+    program.function_named(name).is_some_and(|id| program.functions[id].body.is_some())
+}
+
 /// Whether a function of the library allocates memory.
 fn allocates(name: &str) -> bool {
     matches!(name, "malloc" | "calloc" | "realloc" | "aligned_alloc" | "strdup" | "strndup")
@@ -533,9 +547,10 @@ struct Variables<'p> {
 }
 
 impl<'p> Variables<'p> {
-    fn of((program, function): (&'p Program, FuncId)) -> Self {
+    /// The variables of a program, and those that some functions name.
+    fn of(program: &'p Program, functions: Vec<FuncId>) -> Self {
         let places = ProgramPlaces::of(program);
-        let here = places.named_by(program.entered_from(function));
+        let here = places.named_by(functions);
         let anywhere = places.named_by(program.functions.ids());
         let counts = |global: &Global| {
             !global.read_only && !global.name.starts_with('.') && !is_library_object(&global.name)
