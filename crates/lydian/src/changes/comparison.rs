@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use lydian_base::{Budget, CancelToken};
+use lydian_frontend::Unit;
 use lydian_inputs::{InputSpec, Settings};
-use lydian_ir::TrapKind;
+use lydian_ir::{FuncId, TrapKind};
 use lydian_objective::changes::FunctionChange;
 use lydian_objective::fingerprint::is_same_text;
 use lydian_objective::{FunctionObjectives, LabelKey, Pred};
@@ -73,6 +74,9 @@ impl Comparison<'_> {
         if let Some(name) = self.left_out(pair) {
             return unknown(format!("`{name}` uses a construct that is not supported"));
         }
+        if let Some(name) = self.entered(pair, |unit, id| unit.volatile_parts.contains(&id)) {
+            return unknown(format!("`{name}` accesses volatile bit-fields or structs"));
+        }
         let driver = match Driver::of(pair, self.request.elements) {
             Ok(driver) => driver,
             Err(reason) => return unknown(reason),
@@ -125,8 +129,13 @@ impl Comparison<'_> {
 
     /// A function that a run may enter and whose body is not supported.
     fn left_out(&self, pair: Pair<'_>) -> Option<String> {
-        let of = |unit: &lydian_frontend::Unit, reached: Vec<lydian_ir::FuncId>| {
-            let found = reached.into_iter().find(|id| unit.left_out.contains_key(id))?;
+        self.entered(pair, |unit, id| unit.left_out.contains_key(&id))
+    }
+
+    /// The name of a function of a kind that a run of a version may enter.
+    fn entered(&self, pair: Pair<'_>, is_it: impl Fn(&Unit, FuncId) -> bool) -> Option<String> {
+        let of = |unit: &Unit, entered: Vec<FuncId>| {
+            let found = entered.into_iter().find(|id| is_it(unit, *id))?;
             Some(unit.program.functions[found].name.clone())
         };
         let (old, new) = (&self.versions.old, &self.versions.new);

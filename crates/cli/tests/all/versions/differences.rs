@@ -242,6 +242,20 @@ fn writes_of_volatile_memory_are_not_compared_by_their_last_value() {
     );
     let ran = at.run("diff old.c unit.c");
     assert!(ran.out.contains("f: unknown: `f` writes volatile memory"), "{ran}");
+    let text = |bits: &str, whole: &str| {
+        format!(
+            "struct s {{ int a : 3; int b; }};\nvolatile struct s p;\n\
+             void bits(volatile struct s *p) {{ {bits} p->a = 2; }}\n\
+             void whole(void) {{ struct s z = {{ 1, 2 }}; {whole} p = z; }}\n\
+             int reads(void) {{ struct s z = p; {whole} return z.b; }}\n"
+        )
+    };
+    let at = versions(&text("p->a = 1;", "z = p;"), &text("", ""));
+    let ran = at.run("diff old.c unit.c");
+    for name in ["bits", "whole", "reads"] {
+        let words = format!("{name}: unknown: `{name}` accesses volatile bit-fields or structs");
+        assert!(ran.out.contains(&words), "{ran}");
+    }
 }
 
 #[test]
