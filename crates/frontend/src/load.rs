@@ -1,6 +1,6 @@
 //! From a source file to a program: the front end as a whole.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -45,6 +45,8 @@ pub struct Unit {
     pub outlines: BTreeMap<FuncId, Vec<UnsupportedConstruct>>,
     /// The functions without a body though they are defined, each with the reason.
     pub left_out: BTreeMap<FuncId, UnsupportedConstruct>,
+    /// The functions that access volatile bit-fields, structs or unions.
+    pub volatile_parts: BTreeSet<FuncId>,
     /// The lines of comments in which the user writes hyperlabels.
     pub written: Vec<WrittenLine>,
 }
@@ -61,7 +63,7 @@ pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
     let mut lowered = lower(&parsed.ast, &parsed.source, request.lowering);
     let mut diagnostics = parsed.diagnostics;
     diagnostics.append(&mut lowered.diagnostics);
-    let LoweredUnit { program, outlines, left_out, .. } = lowered;
+    let LoweredUnit { program, outlines, left_out, volatile_parts, .. } = lowered;
     let ParsedUnit { source, flags, written, .. } = parsed;
     log::info!(
         "loaded {}: {} functions with bodies, {} bytes of text; parsed in {parsing:.1?}, lowered in {:.1?}",
@@ -70,7 +72,7 @@ pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
         source.text().len(),
         begun.elapsed() - parsing
     );
-    Ok(Unit { program, source, flags, diagnostics, outlines, left_out, written })
+    Ok(Unit { program, source, flags, diagnostics, outlines, left_out, volatile_parts, written })
 }
 
 /// Loads several source files at once, as many at a time as there are processors. The results are in

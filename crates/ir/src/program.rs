@@ -176,6 +176,29 @@ impl Program {
         found.split_off(1)
     }
 
+    /// The functions that a run of a function may enter or call, itself first. A call through a pointer
+    /// may call each function whose address is a value somewhere.
+    pub fn entered_from(&self, function: FuncId) -> Vec<FuncId> {
+        let mut found = vec![function];
+        found.extend(self.called_from(function));
+        let calls_through_pointer = |id: &FuncId| {
+            let body = self.functions[*id].body.as_ref();
+            let mut stmts = body.into_iter().flat_map(|body| body.stmts.values());
+            stmts.any(|stmt| matches!(stmt, Stmt::Call { callee: Callee::Indirect(_), .. }))
+        };
+        if found.iter().any(calls_through_pointer) {
+            for addressed in self.addressed_functions() {
+                let further = std::iter::once(addressed).chain(self.called_from(addressed));
+                for id in further {
+                    if !found.contains(&id) {
+                        found.push(id);
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// Whether anything calls a function by its name, or names its address.
     pub fn is_used(&self, function: FuncId) -> bool {
         let mut bodies = self.functions.values().filter_map(|function| function.body.as_ref());

@@ -81,8 +81,15 @@ fn node_traps(
     }
 }
 
-/// Whether `bytes` bytes at an address lie in a variable, whatever the state.
-fn is_inside(program: &Program, body: &Body, arena: &ExprArena, addr: ExprId, bytes: u64) -> bool {
+/// Whether `bytes` bytes at an address of `arena`, which is the body's or extends it, lie in a
+/// variable, whatever the state.
+pub fn is_inside(
+    program: &Program,
+    body: &Body,
+    arena: &ExprArena,
+    addr: ExprId,
+    bytes: u64,
+) -> bool {
     variable_offset(program, body, arena, addr)
         .is_some_and(|at| at.offset >= 0 && at.offset + i128::from(bytes) <= i128::from(at.size))
 }

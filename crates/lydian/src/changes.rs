@@ -53,7 +53,7 @@ pub struct DiffRequest {
 #[derive(Clone, Debug, Serialize)]
 pub struct VersionDiff {
     /// The functions that a version defines: those of the new one in its order, then those that it does
-    /// not define any more.
+    /// not define any more, and at last those that are not supported.
     pub functions: Vec<FunctionDiff>,
 }
 
@@ -178,7 +178,7 @@ impl VersionDiff {
             .filter(asked)
             .collect();
         if chosen.is_empty() {
-            let what = "neither version defines a function that is supported";
+            let what = "neither version defines a function";
             let error = lydian_base::Diagnostic::error("nothing-to-compare", what);
             return Err(Error::new(ErrorKind::Unsupported, error));
         }
@@ -208,17 +208,20 @@ fn verdict(
 ) -> Result<DiffVerdict, Error> {
     let Versions { old, new, .. } = comparison.versions;
     Ok(match &change.status {
-        FunctionStatus::Equal => DiffVerdict::EqualText,
+        FunctionStatus::Equal if !comparison.enters_unknown_text(change) => DiffVerdict::EqualText,
         FunctionStatus::Added => DiffVerdict::Added,
         FunctionStatus::Removed => DiffVerdict::Removed,
         FunctionStatus::Signature { old, new } => {
             DiffVerdict::Signature { old: old.clone(), new: new.clone() }
         }
         FunctionStatus::Changed | FunctionStatus::ReachesChange
-            if changes.is_equal_code((&old.program, &new.program), change) =>
+            if changes.is_equal_code((&old.program, &new.program), change)
+                && !comparison.enters_unknown_text(change) =>
         {
             DiffVerdict::EqualCode
         }
-        FunctionStatus::Changed | FunctionStatus::ReachesChange => comparison.compare(change)?,
+        FunctionStatus::Equal | FunctionStatus::Changed | FunctionStatus::ReachesChange => {
+            comparison.compare(change)?
+        }
     })
 }

@@ -14,6 +14,6 @@ mod places;
 
 pub use affected::{AffectedNodes, AffectedPlaces, VersionFlow};
 pub use impact::ImpactedObjectives;
-pub use matching::{FunctionChange, FunctionStatus, ProgramChanges, VersionOf};
+pub use matching::{FunctionChange, FunctionStatus, NodeMatching, ProgramChanges, VersionOf};
 pub use nodes::{NodeId, Nodes};
 pub use places::{Effects, NamedGlobals, PlaceOf, ProgramPlaces};

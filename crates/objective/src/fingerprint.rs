@@ -239,6 +239,11 @@ pub fn code_fingerprint(
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
+/// Whether two units have the same text, but for comments and white space.
+pub fn is_same_text(a: &SourceMap, b: &SourceMap) -> bool {
+    normalise(a.text()) == normalise(b.text())
+}
+
 /// Functions and globals that a run can reach, by name.
 pub(crate) fn reachable(
     program: &Program,

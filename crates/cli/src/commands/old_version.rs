@@ -47,7 +47,7 @@ fn of_file(
 
 /// The request for the old version: all its functions, with the same flags and settings.
 fn old_request(file: PathBuf, request: &ProjectRequest, flags: Vec<String>) -> ProjectRequest {
-    ProjectRequest { file, functions: Vec::new(), flags, ..request.clone() }
+    ProjectRequest { file, functions: Vec::new(), flags, compile_commands: None, ..request.clone() }
 }
 
 /// The files of a commit, in a folder that is removed at the end.
@@ -65,14 +65,15 @@ impl OldTree {
     fn of(revision: &str, file: &Path) -> Result<Self, Failure> {
         let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let beside = whole.parent().unwrap_or(Path::new("."));
+        let note = format!("--since {revision} needs the git repository of the file");
         let git = |folder: &Path, words: &[&str]| {
-            changed::git(folder, words).map_err(|failure| about_since(failure, revision))
+            changed::git(folder, words).map_err(|failure| changed::noted_alone(failure, &note))
         };
         let top = git(beside, &["rev-parse", "--show-toplevel"])?;
         let top = PathBuf::from(top.trim_end_matches('\n'));
         let named = format!("{revision}^{{commit}}");
         let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", named.as_str()];
-        let commit = git(&top, &words).map_err(|failure| no_such_revision(failure, revision))?;
+        let commit = git(&top, &words).map_err(|_| no_such_revision(revision))?;
         let commit = commit.trim().to_owned();
         let own = whole.strip_prefix(&top).unwrap_or(&whole).to_owned();
         let own = Self::name_in(&top, &commit, &own, revision)?;
@@ -90,11 +91,11 @@ impl OldTree {
         if changed::git(top, &["cat-file", "-e", &place]).is_ok() {
             return Ok(own.to_owned());
         }
-        let words = ["diff", "--name-status", "--find-renames", "-z", commit, "--"];
+        let words =
+            ["diff", "--name-status", "--find-renames", "--diff-filter=R", "-z", commit, "--"];
         let all = changed::git(top, &words)?;
         let words: Vec<&str> = all.split('\0').collect();
-        let moved =
-            words.windows(3).find(|part| part[0].starts_with('R') && Path::new(part[2]) == own);
+        let moved = words.chunks_exact(3).find(|part| Path::new(part[2]) == own);
         match moved {
             Some(part) => {
                 let what = format!("{} was {} in {revision}", own.display(), part[1]);
@@ -153,17 +154,7 @@ fn write_tree(top: &Path, commit: &str, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn no_such_revision(failure: Failure, revision: &str) -> Failure {
-    let _ = failure;
+fn no_such_revision(revision: &str) -> Failure {
     Failure::usage("since", format!("there is no commit {revision}"))
         .note("--since takes a commit, a branch or a tag of the repository that the file is in")
-}
-
-/// Messages of git name the option of this command.
-fn about_since(failure: Failure, revision: &str) -> Failure {
-    let diagnostics = failure.diagnostics.into_iter().map(|mut diagnostic| {
-        diagnostic.notes.clear();
-        diagnostic.note(format!("--since {revision} needs the git repository of the file"))
-    });
-    Failure { diagnostics: diagnostics.collect(), ..failure }
 }

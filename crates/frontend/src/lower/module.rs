@@ -1,6 +1,6 @@
 //! The translation unit's state: functions, globals and literals, each made when it is first named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{Diagnostic, SourceMap, Span};
 use lydian_ir as ir;
@@ -40,6 +40,8 @@ pub(super) struct Module<'a> {
     pub outlines: BTreeMap<FuncId, Vec<UnsupportedConstruct>>,
     /// The functions without a body though they are defined, each with the reason.
     pub left_out: BTreeMap<FuncId, UnsupportedConstruct>,
+    /// The functions that access volatile bit-fields, structs or unions.
+    pub volatile_parts: BTreeSet<FuncId>,
     types: TypeMap,
     functions: FxHashMap<FunctionId, FuncId>,
     by_name: FxHashMap<String, FuncId>,
@@ -68,6 +70,7 @@ impl<'a> Module<'a> {
             diagnostics: Vec::new(),
             outlines: BTreeMap::new(),
             left_out: BTreeMap::new(),
+            volatile_parts: BTreeSet::new(),
             types: TypeMap::default(),
             functions: FxHashMap::default(),
             by_name: FxHashMap::default(),

@@ -1,6 +1,6 @@
 //! The result of lowering, and the constructs that it leaves out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{Diagnostic, Span};
 use lydian_ir::{FuncId, Program};
@@ -17,6 +17,9 @@ pub struct LoweredUnit {
     pub outlines: BTreeMap<FuncId, Vec<UnsupportedConstruct>>,
     /// The functions without a body though they are defined, each with the reason.
     pub left_out: BTreeMap<FuncId, UnsupportedConstruct>,
+    /// The functions that access volatile bit-fields, structs or unions. The IR says of scalars alone
+    /// which accesses are volatile.
+    pub volatile_parts: BTreeSet<FuncId>,
 }
 
 /// The name of a function that another function defines.

@@ -57,8 +57,8 @@ fn lower_unit(unit: &TranslationUnit, source: &SourceMap, options: LoweringOptio
     module.aliases();
     module.finish_initialisers();
     module.typedefs();
-    let Module { program, diagnostics, outlines, left_out, .. } = module;
-    LoweredUnit { program, diagnostics, outlines, left_out }
+    let Module { program, diagnostics, outlines, left_out, volatile_parts, .. } = module;
+    LoweredUnit { program, diagnostics, outlines, left_out, volatile_parts }
 }
 
 impl Module<'_> {

@@ -11,7 +11,6 @@ use super::start::{self, place_constant};
 use crate::interp::observe::{Observer, Silent};
 use crate::interp::options::Options;
 use crate::interp::outcome::{BadTest, End, Location};
-use crate::program::stmt::TrapKind;
 use crate::program::{FuncId, Moment, Program};
 
 /// How a program is to be run.
@@ -150,7 +149,11 @@ pub fn run_program(
 
 /// Whether a program ends this way on the machine, too, which decides itself what becomes of its buffers.
 const fn ends_itself(end: End) -> bool {
-    matches!(end, End::Exited(_) | End::Trapped(TrapKind::Abort | TrapKind::Trap))
+    match end {
+        End::Exited(_) => true,
+        End::Trapped(kind) => kind.is_deliberate(),
+        _ => false,
+    }
 }
 
 /// Ends a program whose `main` has returned.

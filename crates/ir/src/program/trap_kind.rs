@@ -47,6 +47,14 @@ pub enum TrapKind {
     Abort,
 }
 
+impl TrapKind {
+    /// Whether the program ends itself this way, by `abort` or by a trap instruction. All others are
+    /// undefined behaviour.
+    pub const fn is_deliberate(self) -> bool {
+        matches!(self, Self::Abort | Self::Trap)
+    }
+}
+
 impl fmt::Display for TrapKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -6,7 +6,7 @@ use lydian_ir::libc::library_function;
 use lydian_ir::{CType, CTypes};
 
 use super::confirmation::{Finding, Native};
-use super::driver::{DriverInput, InputOf};
+use super::driver::{DriverInput, InputOf, STATIC};
 use super::leaves::{Leaf, leaves};
 use crate::project::paths::absolute;
 
@@ -66,7 +66,7 @@ impl CTest<'_> {
                 continue;
             };
             let given = self.finding.test.externals.iter().filter(|one| one.function == *source);
-            let leaf = Leaf { path: String::new(), ty: *result, bit: 0, bits: None };
+            let leaf = Leaf::whole(*result);
             let mut values: Vec<String> =
                 given.filter_map(|one| leaf.value(self.types(), &one.result.bytes)).collect();
             values.push("0".to_owned());
@@ -165,8 +165,8 @@ impl CTest<'_> {
         }
         let differs = |name: &String| self.finding.observed.iter().any(|one| one.what == *name);
         for observation in driver.observations.iter().filter(|one| differs(&one.name)) {
-            if observation.name == "result's element" || observation.variables.1.contains("static_")
-            {
+            let is_static = observation.variables.1.starts_with(STATIC);
+            if observation.name == "result's element" || is_static {
                 continue;
             }
             let name = match observation.variables.1.starts_with("lydian_new_") {

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use lydian_base::{Budget, CancelToken};
+use lydian_frontend::Unit;
 use lydian_inputs::{InputSpec, Settings};
-use lydian_ir::TrapKind;
+use lydian_ir::{FuncId, TrapKind};
 use lydian_objective::changes::FunctionChange;
+use lydian_objective::fingerprint::is_same_text;
 use lydian_objective::{FunctionObjectives, LabelKey, Pred};
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::{
@@ -13,7 +15,7 @@ use lydian_symex::{
 };
 
 use super::confirmation::{Finding, Native};
-use super::driver::{DRIVER, Driver, InputOf, Pair, reached};
+use super::driver::{DRIVER, Driver, InputOf, Pair};
 use super::product::{self, Product};
 use super::versions::Versions;
 use super::{DiffRequest, DiffVerdict};
@@ -47,19 +49,33 @@ struct Explored {
 }
 
 impl Comparison<'_> {
+    /// Whether a run may enter a function whose body is not supported, and the versions' texts are not
+    /// the same. What such a function uses is not known, so any difference of the file counts.
+    pub(super) fn enters_unknown_text(&self, change: &FunctionChange) -> bool {
+        self.pair(change).is_some_and(|pair| self.left_out(pair).is_some())
+            && !is_same_text(&self.versions.old.source, &self.versions.new.source)
+    }
+
+    /// Both versions of a function that both define.
+    fn pair(&self, change: &FunctionChange) -> Option<Pair<'_>> {
+        let Versions { old, new, .. } = self.versions;
+        Some(Pair { old: (&old.program, change.old?), new: (&new.program, change.new?) })
+    }
+
     /// Compares both versions of a function that both define, with the same type.
     pub(super) fn compare(&self, change: &FunctionChange) -> Result<DiffVerdict, Error> {
         let unknown = |reason: String| Ok(DiffVerdict::Unknown { reason });
-        let (Some(old), Some(new)) = (change.old, change.new) else {
+        let Some(pair) = self.pair(change) else {
             return unknown("only one version defines it".to_owned());
         };
         if self.cancel.is_cancelled() {
             return unknown("stopped by the user".to_owned());
         }
-        let pair =
-            Pair { old: (&self.versions.old.program, old), new: (&self.versions.new.program, new) };
         if let Some(name) = self.left_out(pair) {
             return unknown(format!("`{name}` uses a construct that is not supported"));
+        }
+        if let Some(name) = self.entered(pair, |unit, id| unit.volatile_parts.contains(&id)) {
+            return unknown(format!("`{name}` accesses volatile bit-fields or structs"));
         }
         let driver = match Driver::of(pair, self.request.elements) {
             Ok(driver) => driver,
@@ -113,13 +129,18 @@ impl Comparison<'_> {
 
     /// A function that a run may enter and whose body is not supported.
     fn left_out(&self, pair: Pair<'_>) -> Option<String> {
-        let of = |unit: &lydian_frontend::Unit, reached: Vec<lydian_ir::FuncId>| {
-            let found = reached.into_iter().find(|id| unit.left_out.contains_key(id))?;
+        self.entered(pair, |unit, id| unit.left_out.contains_key(&id))
+    }
+
+    /// The name of a function of a kind that a run of a version may enter.
+    fn entered(&self, pair: Pair<'_>, is_it: impl Fn(&Unit, FuncId) -> bool) -> Option<String> {
+        let of = |unit: &Unit, entered: Vec<FuncId>| {
+            let found = entered.into_iter().find(|id| is_it(unit, *id))?;
             Some(unit.program.functions[found].name.clone())
         };
         let (old, new) = (&self.versions.old, &self.versions.new);
-        of(new, reached(pair.new.0, pair.new.1))
-            .or_else(|| of(old, reached(pair.old.0, pair.old.1)))
+        of(new, pair.new.0.entered_from(pair.new.1))
+            .or_else(|| of(old, pair.old.0.entered_from(pair.old.1)))
     }
 
     /// Explores a product for the first difference. With `any_statics` static locals have any value,
@@ -281,6 +302,9 @@ fn open_end(product: &Product, driver: &Driver, end: &CallEnd) -> Option<String>
             )),
             _ if *kind == TrapKind::Abort => {
                 Some("some runs of the old version abort, which is not compared".to_owned())
+            }
+            _ if kind.is_deliberate() => {
+                Some(format!("some runs of the old version end by a {kind}, which is not compared"))
             }
             // C says nothing of such runs.
             _ => None,

@@ -13,6 +13,7 @@ use lydian_objective::Criterion;
 use super::c_test::CTest;
 use super::comparison::Comparison;
 use super::driver::{CALLS_DIFFER, Driver, DriverInput, InputOf, Observation};
+use super::impact::exact_flags;
 use super::leaves::leaves;
 use super::product::Product;
 use super::{DiffVerdict, Difference, NamedValue, Observed};
@@ -34,8 +35,10 @@ const BETWEEN_BUFFERS: u64 = 1 << 16;
 pub(super) struct Finding {
     pub(super) test: Test,
     pub(super) observed: Vec<Observed>,
-    /// The positions of what differs among the driver's observations.
+    /// The positions of what differs among the driver's observations, in the order of `observed`.
     differing: Vec<usize>,
+    /// Whether the new version calls undefined functions otherwise.
+    calls_differ: bool,
     /// Whether the new version traps.
     traps: bool,
 }
@@ -66,7 +69,13 @@ impl Finding {
                     new: format!("undefined behaviour: {kind}"),
                 };
                 let (test, observed) = (test.clone(), vec![observed]);
-                Ok(Some(Self { test, observed, differing: Vec::new(), traps: true }))
+                Ok(Some(Self {
+                    test,
+                    observed,
+                    differing: Vec::new(),
+                    calls_differ: false,
+                    traps: true,
+                }))
             }
             _ => Ok(None),
         }
@@ -94,7 +103,8 @@ impl Finding {
         }
         let count = |name: &str| number(bytes(name));
         let (before, after) = (count("lydian_calls_of_old"), count("lydian_calls_of_new"));
-        if count(CALLS_DIFFER) != 0 || before != after {
+        let calls_differ = count(CALLS_DIFFER) != 0 || before != after;
+        if calls_differ {
             let calls = |count: u64| match count {
                 1 => "1 call".to_owned(),
                 count => format!("{count} calls"),
@@ -107,7 +117,13 @@ impl Finding {
             observed.push(Observed { what, old, new });
         }
         let test = test.clone();
-        (!observed.is_empty()).then_some(Self { test, observed, differing, traps: false })
+        (!observed.is_empty()).then_some(Self {
+            test,
+            observed,
+            differing,
+            calls_differ,
+            traps: false,
+        })
     }
 }
 
@@ -137,7 +153,11 @@ pub(super) struct Native<'a> {
 
 impl Native<'_> {
     /// The verdict on a finding, once the native programs of both versions ran on its inputs.
-    pub(super) fn confirmed(&self, function: &str, finding: Finding) -> Result<DiffVerdict, Error> {
+    pub(super) fn confirmed(
+        &self,
+        function: &str,
+        mut finding: Finding,
+    ) -> Result<DiffVerdict, Error> {
         let request = self.comparison.request;
         let old = self.run(&request.old, function, &finding.test)?;
         let new = self.run(&request.new, function, &finding.test)?;
@@ -146,7 +166,8 @@ impl Native<'_> {
             (Err(reason), _) | (_, Err(reason)) => return Ok(DiffVerdict::Unknown { reason }),
         };
         let returns = |run: &Run| matches!(run.outcome, NativeOutcome::Returned(_));
-        if !returns(&old) || (!finding.traps && !returns(&new)) {
+        let must_return = !finding.traps && !finding.calls_differ;
+        if !returns(&old) || (must_return && !returns(&new)) {
             let reason = "the native programs do not end as the interpreter says".to_owned();
             return Ok(DiffVerdict::Contradiction { reason });
         }
@@ -156,7 +177,9 @@ impl Native<'_> {
             // What natively has another form is not compared there.
             a.is_none() || b.is_none() || a != b
         };
-        if !finding.differing.is_empty() && !finding.differing.iter().any(differs) {
+        if finding.calls_differ {
+            self.keep_shown(&mut finding, (&old, &new));
+        } else if !finding.differing.is_empty() && !finding.differing.iter().any(differs) {
             let reason = "the interpreter sees a difference, and the native programs do not";
             return Ok(DiffVerdict::Contradiction { reason: reason.to_owned() });
         }
@@ -166,6 +189,19 @@ impl Native<'_> {
         Ok(DiffVerdict::Differs(Box::new(Difference { inputs, observed, test: Some(test) })))
     }
 
+    /// Leaves out values that native runs do not give: behind another call the new version has other
+    /// results of undefined functions in the product than natively.
+    fn keep_shown(&self, finding: &mut Finding, (old, new): (&Run, &Run)) {
+        let mut differing = finding.differing.iter();
+        finding.observed.retain(|one| {
+            let Some(at) = differing.next() else { return true };
+            let observation = &self.driver.observations[*at];
+            let gives =
+                |run, value: &String| self.observed(observation, run).is_none_or(|it| it == *value);
+            gives(old, &one.old) && gives(new, &one.new)
+        });
+    }
+
     /// Runs one version. The inner error is why it does not run.
     fn run(
         &self,
@@ -173,13 +209,11 @@ impl Native<'_> {
         function: &str,
         test: &Test,
     ) -> Result<Result<Run, String>, Error> {
-        let request = self.comparison.request;
         let silent = |_: Event<'_>| {};
         let project = Project::load(
             &ProjectRequest {
                 functions: vec![function.to_owned()],
-                flags: request.flags.clone(),
-                compile_commands: request.compile_commands.clone(),
+                flags: exact_flags(self.comparison.versions.flags()),
                 ..ProjectRequest::new(file)
             },
             &silent,
@@ -241,7 +275,7 @@ impl Native<'_> {
         };
         own.globals =
             test.globals.iter().filter(|global| is_input(&global.name)).cloned().collect();
-        own.externals = self.externals(test);
+        own.externals = self.externals((program, id), test);
         Some(own)
     }
 
@@ -256,11 +290,9 @@ impl Native<'_> {
         if is_set(*null) {
             return None;
         }
-        match same {
-            Some((flag, earlier)) if is_set(*flag) => match &self.driver.inputs[*earlier].of {
-                InputOf::Buffer { variable, .. } => Some(variable),
-                _ => None,
-            },
+        let earlier = same.filter(|(flag, _)| is_set(*flag)).map(|(_, earlier)| earlier);
+        match earlier.map(|earlier| &self.driver.inputs[earlier].of) {
+            Some(InputOf::Buffer { variable, null, .. }) if !is_set(*null) => Some(variable),
             _ => Some(variable),
         }
     }
@@ -285,13 +317,16 @@ impl Native<'_> {
         }
     }
 
-    /// What undefined functions give, under their own names.
-    fn externals(&self, test: &Test) -> Vec<ExternalResult> {
+    /// What the undefined functions that a version calls give, under their own names.
+    fn externals(&self, version: (&Program, FuncId), test: &Test) -> Vec<ExternalResult> {
+        let (program, function) = version;
+        let called = program.entered_from(function);
+        let is_called = |name: &str| called.iter().any(|id| program.functions[*id].name == *name);
         let own = test.externals.iter().filter_map(|given| {
             let all = self.driver.externals.iter();
             let mut found = all.filter(|one| one.source.as_ref() == Some(&given.function));
             let name = found.next()?.name.clone();
-            Some(ExternalResult { function: name, ..given.clone() })
+            is_called(&name).then(|| ExternalResult { function: name, ..given.clone() })
         });
         own.collect()
     }

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use lydian_ir::libc::is_library_object;
-use lydian_ir::stmt::Callee;
 use lydian_ir::{
     CType, CTypeId, CTypes, Expr, FuncId, Global, GlobalId, GlobalInit, Linkage, Program,
     RelocationTarget, Stmt,
@@ -26,6 +25,9 @@ pub(super) const UNCOMPARED: &str = "lydian_versions_uncompared";
 /// The variable that tells whether the calls of undefined functions differ.
 pub(super) const CALLS_DIFFER: &str = "lydian_calls_differ";
 
+/// What the names of static locals begin with.
+pub(super) const STATIC: &str = "lydian_static_";
+
 /// The name of the old version's function or variable.
 pub(super) fn old_name(name: &str) -> String {
     format!("lydian_old__{}", name.replace(['.', '@'], "__"))
@@ -34,7 +36,7 @@ pub(super) fn old_name(name: &str) -> String {
 /// The name of a variable of the new version that C text can use: static locals have none of their own.
 pub(super) fn visible_name(name: &str) -> String {
     match name.contains('.') {
-        true => format!("lydian_static_{}", name.replace('.', "__")),
+        true => format!("{STATIC}{}", name.replace('.', "__")),
         false => name.to_owned(),
     }
 }
@@ -80,7 +82,7 @@ pub(super) enum InputOf {
         /// The position of the argument that says whether the pointer is null.
         null: usize,
         /// The position of the argument that says whether it leads to the buffer of an earlier
-        /// parameter, and the position of that one among the inputs.
+        /// parameter, unless that is null, and the position of that one among the inputs.
         same: Option<(usize, usize)>,
     },
     /// A variable of this name in the product.
@@ -105,28 +107,6 @@ pub(super) struct Pair<'p> {
     pub(super) new: (&'p Program, FuncId),
 }
 
-/// The functions that a run of a function may enter or call, itself first.
-pub(super) fn reached(program: &Program, function: FuncId) -> Vec<FuncId> {
-    let mut found = vec![function];
-    found.extend(program.called_from(function));
-    let calls_through_pointer = |id: &FuncId| {
-        let body = program.functions[*id].body.as_ref();
-        let mut stmts = body.into_iter().flat_map(|body| body.stmts.values());
-        stmts.any(|stmt| matches!(stmt, Stmt::Call { callee: Callee::Indirect(_), .. }))
-    };
-    if found.iter().any(calls_through_pointer) {
-        for addressed in program.addressed_functions() {
-            let further = std::iter::once(addressed).chain(program.called_from(addressed));
-            for id in further {
-                if !found.contains(&id) {
-                    found.push(id);
-                }
-            }
-        }
-    }
-    found
-}
-
 impl Driver {
     /// The driver of a function, whose pointers lead to so many elements.
     ///
@@ -143,8 +123,10 @@ impl Driver {
         if *variadic && !params.is_empty() {
             return Err("it takes any number of arguments".to_owned());
         }
-        check_bodies(pair)?;
         let mut writer = Writer::new(pair, elements);
+        for (program, entered) in writer.versions() {
+            check_bodies(program, &entered)?;
+        }
         writer.externals()?;
         writer.globals()?;
         writer.params(params)?;
@@ -155,18 +137,20 @@ impl Driver {
 }
 
 /// Refuses what makes two runs of the same code differ.
-fn check_bodies(pair: Pair<'_>) -> Result<(), String> {
-    for (program, function) in [pair.old, pair.new] {
-        for id in reached(program, function) {
-            let Some(body) = &program.functions[id].body else { continue };
-            let name = &program.functions[id].name;
-            let is_volatile = |expr: &Expr| matches!(expr, Expr::Load { volatile: true, .. });
-            if body.exprs.values().any(is_volatile) {
-                return Err(format!("`{name}` reads volatile memory"));
-            }
-            if body.stmts.values().any(|stmt| matches!(stmt, Stmt::Havoc(_))) {
-                return Err(format!("`{name}` has inline assembly"));
-            }
+fn check_bodies(program: &Program, functions: &[FuncId]) -> Result<(), String> {
+    for id in functions {
+        let Some(body) = &program.functions[*id].body else { continue };
+        let name = &program.functions[*id].name;
+        let is_volatile = |expr: &Expr| matches!(expr, Expr::Load { volatile: true, .. });
+        if body.exprs.values().any(is_volatile) {
+            return Err(format!("`{name}` reads volatile memory"));
+        }
+        let is_volatile = |stmt: &Stmt| matches!(stmt, Stmt::Store { volatile: true, .. });
+        if body.stmts.values().any(is_volatile) {
+            return Err(format!("`{name}` writes volatile memory"));
+        }
+        if body.stmts.values().any(|stmt| matches!(stmt, Stmt::Havoc(_))) {
+            return Err(format!("`{name}` has inline assembly"));
         }
     }
     Ok(())
@@ -175,6 +159,8 @@ fn check_bodies(pair: Pair<'_>) -> Result<(), String> {
 /// Writes a driver.
 struct Writer<'p> {
     pair: Pair<'p>,
+    /// The functions that runs of the new version and of the old one may enter.
+    entered: [Vec<FuncId>; 2],
     elements: u64,
     /// Declarations.
     head: String,
@@ -202,6 +188,7 @@ impl<'p> Writer<'p> {
         };
         Self {
             pair,
+            entered: [pair.new, pair.old].map(|(program, function)| program.entered_from(function)),
             elements,
             head: String::new(),
             copies: String::new(),
@@ -216,11 +203,21 @@ impl<'p> Writer<'p> {
         &self.pair.new.0.types
     }
 
+    /// Both versions, each with the functions that its runs may enter.
+    fn versions(&self) -> [(&'p Program, Vec<FuncId>); 2] {
+        let [new, old] = self.entered.clone();
+        [(self.pair.new.0, new), (self.pair.old.0, old)]
+    }
+
     fn externals(&mut self) -> Result<(), String> {
         let mut known: BTreeSet<String> = BTreeSet::new();
         self.head.push_str(&externals::record());
-        for (program, function) in [self.pair.new, self.pair.old] {
-            for external in externals::undefined(program, &reached(program, function))? {
+        let [(new, of_new), (old, of_old)] = self.versions();
+        for (program, entered, other) in [(new, of_new, old), (old, of_old, new)] {
+            for external in externals::undefined(program, &entered)? {
+                if is_defined(other, &external.name) {
+                    return Err(format!("one version alone defines `{}`", external.name));
+                }
                 if known.insert(external.name.clone()) {
                     let number = self.driver.externals.len();
                     let external = External::of(&program.types, external, number)?;
@@ -232,7 +229,7 @@ impl<'p> Writer<'p> {
                     self.driver.externals.push(external);
                 }
             }
-            if reached(program, function).iter().any(|id| allocates(&program.functions[*id].name)) {
+            if entered.iter().any(|id| allocates(&program.functions[*id].name)) {
                 self.assume("allocations of memory succeed");
             }
         }
@@ -247,7 +244,7 @@ impl<'p> Writer<'p> {
 
     /// Copies the variables that a version may write, and compares them.
     fn globals(&mut self) -> Result<(), String> {
-        let (new, old) = (Variables::of(self.pair.new), Variables::of(self.pair.old));
+        let [new, old] = self.versions().map(|(program, entered)| Variables::of(program, entered));
         let mut named = new.named_here.clone();
         named.extend(old.named_here.iter().cloned());
         for name in named.iter().map(String::as_str) {
@@ -308,15 +305,7 @@ impl<'p> Writer<'p> {
         let types = self.types();
         for leaf in all {
             let (a, b) = (format!("{old}{}", leaf.path), format!("{new}{}", leaf.path));
-            let differs = match leaf.is_float(types) {
-                // All NaNs are one value; the two zeros are two.
-                true => format!(
-                    "!(({a} == {b} && !__builtin_signbit({a}) == !__builtin_signbit({b})) \
-                     || ({a} != {a} && {b} != {b}))"
-                ),
-                false => format!("{a} != {b}"),
-            };
-            let _ = writeln!(self.compared, "    differs |= {differs};");
+            let _ = writeln!(self.compared, "    differs |= {};", leaf.differs(types, &a, &b));
             let name = format!("{shown}{}", leaf.path);
             let variables = (old.to_owned(), new.to_owned());
             self.driver.observations.push(Observation { name, variables, leaf });
@@ -391,7 +380,8 @@ impl<'p> Writer<'p> {
         });
         let leads = |buffer: &str| {
             let other = earlier.map(|(_, other, _)| {
-                format!("lydian_same_{at} ? {} : ", buffer.replace('#', &other.to_string()))
+                let buffer = buffer.replace('#', &other.to_string());
+                format!("lydian_same_{at} && !lydian_null_{other} ? {buffer} : ")
             });
             let target = buffer.replace('#', &at.to_string());
             format!("lydian_null_{at} ? 0 : {}{target}", other.unwrap_or_default())
@@ -490,8 +480,8 @@ impl<'p> Writer<'p> {
             .iter()
             .find(|(_, ty)| matches!(ty, CType::Int { bits: 32, signed: true, .. }));
         let Some((int, _)) = int else { return Err("there is no type `int`".to_owned()) };
-        let leaf = Leaf { path: String::new(), ty: int, bit: 0, bits: None };
-        self.compare("result's element", ("lydian_old_result", "lydian_new_result"), vec![leaf]);
+        let leaf = vec![Leaf::whole(int)];
+        self.compare("result's element", ("lydian_old_result", "lydian_new_result"), leaf);
         let _ = writeln!(self.compared, "    if (lydian_elsewhere) {UNCOMPARED}();");
         Ok(())
     }
@@ -511,6 +501,11 @@ impl<'p> Writer<'p> {
         );
         self.driver
     }
+}
+
+/// Whether a program defines a function of a name.
+fn is_defined(program: &Program, name: &str) -> bool {
+    program.function_named(name).is_some_and(|id| program.functions[id].body.is_some())
 }
 
 /// Whether a function of the library allocates memory.
@@ -552,9 +547,10 @@ struct Variables<'p> {
 }
 
 impl<'p> Variables<'p> {
-    fn of((program, function): (&'p Program, FuncId)) -> Self {
+    /// The variables of a program, and those that some functions name.
+    fn of(program: &'p Program, functions: Vec<FuncId>) -> Self {
         let places = ProgramPlaces::of(program);
-        let here = places.named_by(reached(program, function));
+        let here = places.named_by(functions);
         let anywhere = places.named_by(program.functions.ids());
         let counts = |global: &Global| {
             !global.read_only && !global.name.starts_with('.') && !is_library_object(&global.name)

@@ -10,7 +10,7 @@ use lydian_ir::libc::{Exploration, Source, gives_inputs, library_function};
 use lydian_ir::{CType, CTypes, FuncId, Function, Program};
 
 use super::driver::old_name;
-use super::leaves::leaves;
+use super::leaves::{Leaf, leaves};
 
 /// The most calls of a run that are recorded.
 const MOST_CALLS: u32 = 16;
@@ -168,12 +168,13 @@ impl Stub<'_> {
     }
 
     fn write_new(&self, out: &mut String) {
-        let Self { name, number, .. } = self;
+        let Self { types, name, number, .. } = self;
         let _ = writeln!(out, "{}\n{{\n    unsigned at = lydian_calls_of_new++;", self.head(name));
         let _ =
             write!(out, "    if (at >= lydian_calls_of_old || lydian_call_order[at] != {number}");
-        for at in 0..self.params.len() {
-            let _ = write!(out, " || lydian_passed_{name}_{at}[at] != lydian_a{at}");
+        for (at, param) in self.params.iter().enumerate() {
+            let (passed, own) = (format!("lydian_passed_{name}_{at}[at]"), format!("lydian_a{at}"));
+            let _ = write!(out, " || {}", Leaf::whole(*param).differs(types, &passed, &own));
         }
         let _ = writeln!(out, ") {{ lydian_calls_differ = 1; {} }}", self.fresh());
         if self.result.is_some() {

@@ -3,8 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use lydian_frontend::flags::CompileFlags;
+use lydian_ir::FuncId;
 use lydian_objective::FunctionObjectives;
-use lydian_objective::changes::{ImpactedObjectives, ProgramChanges, VersionFlow, VersionOf};
+use lydian_objective::changes::{
+    AffectedPlaces, ImpactedObjectives, ProgramChanges, VersionFlow, VersionOf,
+};
 use rustc_hash::FxHashSet;
 
 use crate::objectives::Objectives;
@@ -12,6 +16,9 @@ use crate::project::Project;
 
 /// The options of compilers that a path may follow at once; the last is for a path alone.
 pub const PATH_OPTIONS: [&str; 6] = ["-include", "-idirafter", "-isystem", "-iquote", "-I", ""];
+
+/// A flag that changes nothing.
+const NO_FLAG: &str = "-w";
 
 /// The objectives that a change may affect, function by function.
 #[derive(Clone, Debug)]
@@ -49,23 +56,41 @@ impl Project {
         let changes = ProgramChanges::between(before, after, &flags.join(" "));
         let mut flows = (VersionFlow::of(&old.program), VersionFlow::of(&self.program));
         let (mut functions, mut counts) = (Vec::new(), Vec::new());
+        let mut known: Option<(FuncId, AffectedPlaces)> = None;
         for of in &objectives.functions {
             let entry = self.entry().unwrap_or(of.function);
-            let flows = (&mut flows.0, &mut flows.1);
-            let impacted = ImpactedObjectives::of(&changes, flows, (&self.program, entry), of);
+            // All functions of a whole program have one entry.
+            let affected = match known.take() {
+                Some((of, affected)) if of == entry => affected,
+                _ => AffectedPlaces::from(&changes, (&mut flows.0, &mut flows.1), entry),
+            };
+            let found = (&flows.1, &affected);
+            let impacted = ImpactedObjectives::of(&changes, found, (&self.program, entry), of);
+            known = Some((entry, affected));
             counts.push(count(self.name(of.function), of, &impacted));
             functions.push(impacted);
         }
         ChangeImpact { functions, counts }
     }
 
-    /// The flags with which the file is compiled. Those of a compilation database have whole paths.
+    /// The flags with which the file is compiled, for another version of it. Those of a compilation
+    /// database have whole paths.
     pub fn flags(&self) -> Vec<String> {
-        let flags = &self.build.flags;
-        let whole = |flag: &str| with_whole_path(flag, flags.directory()?);
-        let all = flags.for_preprocessing();
-        all.map(|flag| whole(flag).unwrap_or_else(|| flag.to_owned())).collect()
+        exact_flags(&self.build.flags)
     }
+}
+
+/// Flags for another version of a file, never empty: without a flag, a database near that version
+/// would be asked.
+pub(super) fn exact_flags(flags: &CompileFlags) -> Vec<String> {
+    let whole = |flag: &str| with_whole_path(flag, flags.directory()?);
+    let all = flags.for_preprocessing();
+    let mut all: Vec<String> =
+        all.map(|flag| whole(flag).unwrap_or_else(|| flag.to_owned())).collect();
+    if all.is_empty() {
+        all.push(NO_FLAG.to_owned());
+    }
+    all
 }
 
 /// A flag whose path, relative to a folder, is made absolute; none where it has none.

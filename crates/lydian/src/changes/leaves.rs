@@ -82,9 +82,26 @@ fn collect(
 }
 
 impl Leaf {
+    /// A scalar that is no part of another value.
+    pub(super) const fn whole(ty: CTypeId) -> Self {
+        Self { path: String::new(), ty, bit: 0, bits: None }
+    }
+
     /// Whether its values are floats.
     pub(super) fn is_float(&self, types: &CTypes) -> bool {
         matches!(types.get(self.ty), CType::Float | CType::Double)
+    }
+
+    /// The C condition that two values of its type are not the same. All NaNs are one value; the two
+    /// zeros are two.
+    pub(super) fn differs(&self, types: &CTypes, a: &str, b: &str) -> String {
+        match self.is_float(types) {
+            true => format!(
+                "!(({a} == {b} && !__builtin_signbit({a}) == !__builtin_signbit({b})) \
+                 || ({a} != {a} && {b} != {b}))"
+            ),
+            false => format!("({a} != {b})"),
+        }
     }
 
     /// Its value among the bytes of the whole, as C writes it; `None` where these are too few.

@@ -14,7 +14,7 @@ use lydian_ir::{FuncId, GlobalInit, Linkage, Program, Stmt, StmtId};
 use lydian_native::Libraries;
 use lydian_objective::changes::ProgramPlaces;
 
-use super::driver::{DIFFERENCE, DRIVER, Driver, UNCOMPARED, old_name, reached, visible_name};
+use super::driver::{DIFFERENCE, DRIVER, Driver, UNCOMPARED, old_name, visible_name};
 use super::versions::Versions;
 use crate::project::COMPILER;
 use crate::project::paths::absolute;
@@ -92,7 +92,7 @@ pub(super) fn of_proof(versions: &Versions<'_>, text: &str) -> Result<LinkedUnit
 pub(super) fn library_state(product: &Product) -> Option<String> {
     let Product { program, old, new, .. } = product;
     let places = ProgramPlaces::of(program);
-    let called = reached(program, *old).into_iter().chain(reached(program, *new));
+    let called = program.entered_from(*old).into_iter().chain(program.entered_from(*new));
     let mut with_state = called.filter(|id| {
         let function = &program.functions[*id];
         let writes = || !places.named_by([*id]).written.is_empty();

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use lydian_ir::source::Point;
 use lydian_ir::stmt::Terminator;
-use lydian_ir::{CTypes, FuncId, Program, TrapKind};
+use lydian_ir::{CTypes, FuncId, Program};
 use lydian_objective::changes::ProgramPlaces;
 
 use super::DiffVerdict;
 use super::comparison::Comparison;
-use super::driver::{DIFFERENCE, DRIVER, Driver, InputOf, Pair, reached};
+use super::driver::{DIFFERENCE, DRIVER, Driver, InputOf, Pair};
 use super::leaves::leaves;
 use super::product;
 use crate::project::linked::{LinkRequest, LinkedProgram};
@@ -77,7 +77,7 @@ struct EarlyEnds {
 fn ends((program, function): (&Program, FuncId)) -> EarlyEnds {
     let places = ProgramPlaces::of(program);
     let mut found = EarlyEnds::default();
-    for id in reached(program, function) {
+    for id in program.entered_from(function) {
         let Some(body) = &program.functions[id].body else {
             found.by_itself = true;
             continue;
@@ -87,7 +87,7 @@ fn ends((program, function): (&Program, FuncId)) -> EarlyEnds {
             let mut points = points.chain([Point::Term(block)]);
             found.by_operators |= points.any(|point| places.effects(id, point).may_trap);
             match own.term {
-                Terminator::Trap(TrapKind::Abort | TrapKind::Trap) => found.by_itself = true,
+                Terminator::Trap(kind) if kind.is_deliberate() => found.by_itself = true,
                 Terminator::Trap(_) => found.by_operators = true,
                 _ => {}
             }

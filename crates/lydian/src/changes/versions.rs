@@ -1,6 +1,6 @@
 //! Both versions of a file, loaded, with what is the same in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use lydian_base::{Severity, Span};
@@ -8,7 +8,9 @@ use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest, Unit};
 use lydian_ir::source::Point;
 use lydian_ir::{FuncId, Target};
-use lydian_objective::changes::{FunctionChange, NodeId, Nodes, ProgramChanges, VersionOf};
+use lydian_objective::changes::{
+    FunctionChange, FunctionStatus, NodeId, NodeMatching, Nodes, ProgramChanges, VersionOf,
+};
 
 use super::DiffRequest;
 use crate::error::{Error, ErrorKind};
@@ -46,7 +48,34 @@ impl<'r> Versions<'r> {
         let flags: Vec<&str> = self.flags().for_parsing().collect();
         let old = VersionOf { program: &self.old.program, map: &self.old.source };
         let new = VersionOf { program: &self.new.program, map: &self.new.source };
-        ProgramChanges::between(old, new, &flags.join(" "))
+        let mut changes = ProgramChanges::between(old, new, &flags.join(" "));
+        self.add_left_out(&mut changes.functions);
+        changes
+    }
+
+    /// Adds the functions whose bodies are not supported in a version. No nodes of theirs are matched.
+    fn add_left_out(&self, changes: &mut Vec<FunctionChange>) {
+        let (old, new) = (left_out(&self.old), left_out(&self.new));
+        for change in changes.iter_mut() {
+            change.old = change.old.or_else(|| old.get(change.name.as_str()).copied());
+            change.new = change.new.or_else(|| new.get(change.name.as_str()).copied());
+            let in_one = matches!(change.status, FunctionStatus::Added | FunctionStatus::Removed);
+            if in_one && change.old.is_some() && change.new.is_some() {
+                change.status = FunctionStatus::Changed;
+            }
+        }
+        let known: BTreeSet<String> = changes.iter().map(|change| change.name.clone()).collect();
+        let names: BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
+        for name in names.into_iter().filter(|name| !known.contains(*name)) {
+            let (old, new) = (old.get(name).copied(), new.get(name).copied());
+            let status = match (old, new) {
+                (Some(_), Some(_)) => FunctionStatus::Equal,
+                (None, _) => FunctionStatus::Added,
+                (_, None) => FunctionStatus::Removed,
+            };
+            let nodes = NodeMatching::default();
+            changes.push(FunctionChange { name: name.to_owned(), old, new, status, nodes });
+        }
     }
 
     /// Whether a function stands in the files themselves, and not in a header.
@@ -68,6 +97,13 @@ impl<'r> Versions<'r> {
             lines(&self.old, change.old, change.nodes.removed.iter()),
         )
     }
+}
+
+/// The functions of a version whose bodies are not supported, by their names.
+fn left_out(unit: &Unit) -> BTreeMap<&str, FuncId> {
+    let all = unit.left_out.keys().map(|id| (&unit.program.functions[*id], *id));
+    let own = all.filter(|(function, _)| !function.library);
+    own.map(|(function, id)| (function.name.as_str(), id)).collect()
 }
 
 fn load(

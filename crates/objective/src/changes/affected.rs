@@ -46,6 +46,8 @@ pub struct AffectedPlaces {
 pub struct VersionFlow<'a> {
     program: &'a Program,
     places: ProgramPlaces<'a>,
+    /// The functions that calls through pointers may call.
+    addressed: Vec<FuncId>,
     bodies: FxHashMap<FuncId, BodyFlow>,
 }
 
@@ -59,7 +61,13 @@ struct BodyFlow {
 impl<'a> VersionFlow<'a> {
     /// Prepares a program.
     pub fn of(program: &'a Program) -> Self {
-        Self { program, places: ProgramPlaces::of(program), bodies: FxHashMap::default() }
+        let addressed = program.addressed_functions().into_iter().collect();
+        Self {
+            program,
+            places: ProgramPlaces::of(program),
+            addressed,
+            bodies: FxHashMap::default(),
+        }
     }
 
     /// The nodes of a function that was looked at.
@@ -72,33 +80,18 @@ impl<'a> VersionFlow<'a> {
         &self.places
     }
 
-    /// The functions that a run of a function may enter, itself first.
+    /// The functions with a body that a run of a function may enter, itself first.
     fn reached(&self, function: FuncId) -> Vec<FuncId> {
-        let mut found = vec![function];
-        let mut next = 0;
-        while let Some(caller) = found.get(next).copied() {
-            next += 1;
-            let Some(body) = &self.program.functions[caller].body else { continue };
-            for stmt in body.stmts.values() {
-                for callee in self.callees(stmt) {
-                    if !found.contains(&callee) {
-                        found.push(callee);
-                    }
-                }
-            }
-        }
+        let mut found = self.program.entered_from(function);
         found.retain(|id| self.program.functions[*id].body.is_some());
         found
     }
 
-    /// The functions that a statement may call.
-    fn callees(&self, stmt: &Stmt) -> Vec<FuncId> {
-        match stmt {
-            Stmt::Call { callee: Callee::Direct(callee), .. } => vec![*callee],
-            Stmt::Call { callee: Callee::Indirect(_), .. } => {
-                self.program.addressed_functions().into_iter().collect()
-            }
-            _ => Vec::new(),
+    /// The functions that a call may call.
+    fn callees<'c>(&'c self, callee: &'c Callee) -> &'c [FuncId] {
+        match callee {
+            Callee::Direct(callee) => std::slice::from_ref(callee),
+            Callee::Indirect(_) => &self.addressed,
         }
     }
 
@@ -131,13 +124,20 @@ impl AffectedPlaces {
         (old, new): (&mut VersionFlow<'_>, &mut VersionFlow<'_>),
         function: FuncId,
     ) -> Self {
-        let before = changes.of_new(function).and_then(|change| change.old);
+        let change = changes.of_new(function);
+        if change.is_some_and(|change| change.status == FunctionStatus::Equal) {
+            return Self::default();
+        }
+        let before = change.and_then(|change| change.old);
+        let globals = &changes.globals;
         let mut known = Self::default();
         if let Some(before) = before {
-            let seeds = old_seeds(changes);
+            let mut seeds = old_seeds(changes);
+            seeds.known.add_globals(old, globals.iter().map(|both| both.0));
             let found = Propagation::run(old, before, seeds);
-            known = translated(&found, changes, old.program, new.program);
+            known = translated(&found, changes, old, new.program);
         }
+        known.add_globals(new, globals.iter().map(|both| both.1));
         let seeds = Seeds { known, ..new_seeds(changes) };
         Propagation::run(new, function, seeds)
     }
@@ -150,6 +150,35 @@ impl AffectedPlaces {
     /// Whether nothing is affected.
     pub fn is_empty(&self) -> bool {
         self.functions.values().all(AffectedNodes::is_empty)
+    }
+
+    /// Whether a place has an affected value just before a node of a function.
+    pub(super) fn has(&self, place: PlaceOf, (nodes, node): (&AffectedNodes, NodeId)) -> bool {
+        match place {
+            PlaceOf::Local(local) => {
+                nodes.locals.get(&node).is_some_and(|locals| locals.contains(&local))
+            }
+            shared => self.has_shared(shared),
+        }
+    }
+
+    /// Whether a global or memory has an affected value.
+    pub(super) fn has_shared(&self, place: PlaceOf) -> bool {
+        match place {
+            PlaceOf::Local(_) => false,
+            PlaceOf::Global(global) => self.globals.contains(&global),
+            PlaceOf::Memory => self.memory,
+        }
+    }
+
+    /// Adds globals whose first contents are affected.
+    fn add_globals(&mut self, flow: &VersionFlow<'_>, globals: impl Iterator<Item = GlobalId>) {
+        for global in globals {
+            match flow.places.is_exposed(global) {
+                true => self.memory = true,
+                false => _ = self.globals.insert(global),
+            }
+        }
     }
 }
 
@@ -194,9 +223,10 @@ const fn compares(status: &FunctionStatus) -> bool {
 fn translated(
     found: &AffectedPlaces,
     changes: &ProgramChanges,
-    old: &Program,
+    flow: &VersionFlow<'_>,
     new: &Program,
 ) -> AffectedPlaces {
+    let old = flow.program;
     let named = |global: &GlobalId| new.global_named(&old.globals[*global].name);
     let mut functions = FxHashMap::default();
     for (before, nodes) in &found.functions {
@@ -207,7 +237,7 @@ fn translated(
         };
         let Some((after, change)) = after else { continue };
         let matching = change.map(|change| &change.nodes);
-        functions.insert(after, translated_nodes(nodes, matching, (old, *before)));
+        functions.insert(after, translated_nodes(nodes, matching, flow.nodes(*before)));
     }
     AffectedPlaces {
         functions,
@@ -219,7 +249,7 @@ fn translated(
 fn translated_nodes(
     nodes: &AffectedNodes,
     matching: Option<&NodeMatching>,
-    (old, function): (&Program, FuncId),
+    all: Option<&Nodes>,
 ) -> AffectedNodes {
     let to_new = |node: &NodeId| match matching {
         Some(matching) => matching.new_of.get(node).copied(),
@@ -240,8 +270,7 @@ fn translated_nodes(
         }
     }
     // Blocks have other numbers; the execution of each node in them is affected.
-    if let Some(body) = &old.functions[function].body {
-        let all = Nodes::of(old, function, body);
+    if let Some(all) = all {
         let inside = all.ids().filter(|id| nodes.blocks.contains(&all.block(*id)));
         found.executions.extend(inside.filter_map(|id| to_new(&id)));
     }
@@ -340,14 +369,7 @@ impl<'f, 'a> Propagation<'f, 'a> {
         if seeded.is_some_and(|all| all.contains(&node)) {
             end_here(flow, node, nodes);
         }
-        let given = |place: &PlaceOf| match place {
-            PlaceOf::Local(local) => {
-                nodes.locals.get(&node).is_some_and(|locals| locals.contains(local))
-            }
-            PlaceOf::Global(global) => self.found.globals.contains(global),
-            PlaceOf::Memory => self.found.memory,
-        };
-        if effects.reads.iter().any(given) {
+        if effects.reads.iter().any(|place| self.found.has(*place, (nodes, node))) {
             nodes.operands.insert(node);
         }
         let executed = nodes.blocks.contains(&block) || nodes.executions.contains(&node);
@@ -410,28 +432,23 @@ impl<'f, 'a> Propagation<'f, 'a> {
         (executed, affected): (bool, bool),
         nodes: &mut AffectedNodes,
     ) {
-        let Stmt::Call { args, dst, dst_addr, .. } = stmt else { return };
-        for callee in self.flow.callees(stmt) {
+        let Stmt::Call { callee, args, dst, dst_addr, .. } = stmt else { return };
+        for callee in self.flow.callees(callee).iter().copied() {
             if executed {
                 self.grew |= self.entered.insert(callee);
             }
             for (at, arg) in args.iter().enumerate() {
                 let reads = self.flow.places.read_by(function, &body.exprs, *arg);
-                let given = |place: &PlaceOf| match place {
-                    PlaceOf::Local(local) => {
-                        nodes.locals.get(&node).is_some_and(|locals| locals.contains(local))
-                    }
-                    PlaceOf::Global(global) => self.found.globals.contains(global),
-                    PlaceOf::Memory => self.found.memory,
-                };
-                if reads.iter().any(given) {
+                if reads.iter().any(|place| self.found.has(*place, (nodes, node))) {
                     self.grew |= self.params.insert((callee, at));
                 }
             }
             let known = self.flow.program.functions[callee].body.is_some();
             if !known && affected {
                 self.outside(callee);
-                end_here_if(self.flow.program.functions[callee].noreturn, flow, node, nodes);
+                if self.flow.program.functions[callee].noreturn {
+                    end_here(flow, node, nodes);
+                }
             }
             if self.results.contains(&callee) {
                 dst.iter().for_each(|dst| spread_behind(flow, node, *dst, nodes));
@@ -497,11 +514,5 @@ fn end_here(flow: &BodyFlow, node: NodeId, nodes: &mut AffectedNodes) {
     while let Some(next) = at {
         nodes.executions.insert(next);
         at = flow.nodes.next_in_block(next);
-    }
-}
-
-fn end_here_if(ends: bool, flow: &BodyFlow, node: NodeId, nodes: &mut AffectedNodes) {
-    if ends {
-        end_here(flow, node, nodes);
     }
 }

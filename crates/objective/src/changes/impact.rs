@@ -24,10 +24,11 @@ pub struct ImpactedObjectives {
 }
 
 impl ImpactedObjectives {
-    /// The impacted objectives of a function of the new version, where runs begin in `entry`.
+    /// The impacted objectives of a function of the new version, where runs begin in `entry`. `new` and
+    /// `affected` are what [`AffectedPlaces::from`] made for it.
     pub fn of(
         changes: &ProgramChanges,
-        (old, new): (&mut VersionFlow<'_>, &mut VersionFlow<'_>),
+        (new, affected): (&VersionFlow<'_>, &AffectedPlaces),
         (program, entry): (&Program, FuncId),
         objectives: &FunctionObjectives,
     ) -> Self {
@@ -42,16 +43,12 @@ impl ImpactedObjectives {
         if !compared {
             return Self::all(objectives);
         }
-        if status(entry) == Some(&FunctionStatus::Equal) {
-            return Self::default();
-        }
-        let affected = AffectedPlaces::from(changes, (old, new), entry);
         let (Some(body), Some(own)) = (&program.functions[function].body, affected.of(function))
         else {
             return Self::default();
         };
         let Some(nodes) = new.nodes(function) else { return Self::default() };
-        let judge = ImpactJudge { flow: new, body, nodes, own, affected: &affected, objectives };
+        let judge = ImpactJudge { flow: new, body, nodes, own, affected, objectives };
         judge.objectives()
     }
 
@@ -96,7 +93,11 @@ impl ImpactJudge<'_> {
 
     fn label(&self, label: &Label) -> bool {
         match label.site {
-            Site::Start | Site::Entry => false,
+            Site::Start => false,
+            Site::Entry => {
+                let entry = self.body.entry;
+                self.is_executed(entry) || self.reads(label, self.nodes.first_of(entry))
+            }
             Site::Mark(mark) => self.mark(mark, label),
             Site::Edge(edge) => self.any(self.nodes.at(Point::Term(edge.from))),
             Site::Decision(decision) => self.decision(decision) || self.reads(label, None),
@@ -191,14 +192,11 @@ impl ImpactJudge<'_> {
 
     fn is_affected(&self, place: PlaceOf, node: Option<NodeId>) -> bool {
         match (place, node) {
-            (PlaceOf::Memory, _) => self.affected.memory,
-            (PlaceOf::Global(global), _) => self.affected.globals.contains(&global),
-            (PlaceOf::Local(local), Some(node)) => {
-                self.own.locals.get(&node).is_some_and(|locals| locals.contains(&local))
-            }
             (PlaceOf::Local(local), None) => {
                 self.own.locals.values().any(|locals| locals.contains(&local))
             }
+            (place, Some(node)) => self.affected.has(place, (self.own, node)),
+            (place, None) => self.affected.has_shared(place),
         }
     }
 }

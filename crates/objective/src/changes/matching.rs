@@ -79,6 +79,8 @@ pub struct ProgramChanges {
     /// The functions that a version defines: those of the new version in its order, then those that it
     /// does not define any more. Functions of the C library are left out.
     pub functions: Vec<FunctionChange>,
+    /// The globals of both versions that do not begin alike: the old one and the new one.
+    pub globals: Vec<(GlobalId, GlobalId)>,
 }
 
 impl ProgramChanges {
@@ -103,7 +105,7 @@ impl ProgramChanges {
         let gone = own(old.program).into_iter().filter(|(_, name)| !known.contains(name));
         functions
             .extend(gone.map(|(id, name)| in_one(name, (Some(id), None), FunctionStatus::Removed)));
-        Self { functions }
+        Self { functions, globals: changed_globals(old.program, new.program) }
     }
 
     /// Whether two versions of a function have the same code: all nodes are matched of all functions
@@ -118,7 +120,7 @@ impl ProgramChanges {
                     !matches!(one.status, FunctionStatus::Added | FunctionStatus::Signature { .. });
                 is_compared && one.nodes.is_identity() && one.old == olds.0.get(name).copied()
             }
-            None => olds.0.contains_key(name),
+            None => olds.0.get(name).is_some_and(|id| self.of_old(*id).is_none()),
         };
         olds.0.len() == news.0.len()
             && news.0.iter().all(is_same)
@@ -134,6 +136,15 @@ impl ProgramChanges {
     pub fn of_old(&self, function: FuncId) -> Option<&FunctionChange> {
         self.functions.iter().find(|change| change.old == Some(function))
     }
+}
+
+/// The globals of both versions that do not begin alike, by their names.
+fn changed_globals(old: &Program, new: &Program) -> Vec<(GlobalId, GlobalId)> {
+    let in_both = new.globals.ids().filter(|id| is_named(new, *id)).filter_map(|id| {
+        let before = old.global_named(&new.globals[id].name)?;
+        Some((before, id))
+    });
+    in_both.filter(|both| global_text(old, both.0) != global_text(new, both.1)).collect()
 }
 
 /// The variables among some globals, with their contents.

@@ -291,7 +291,7 @@ impl NodeText<'_> {
         let (program, _, body) = self.of;
         match &body.exprs[expr] {
             Expr::Local(local) | Expr::AddrLocal(local) => self.local(*local),
-            Expr::AddrGlobal(global) => {
+            Expr::AddrGlobal(global) if is_literal(program, *global) => {
                 let text = global_text(program, *global);
                 self.word(&text);
             }

@@ -5,10 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use lydian_ir::arith::Overflow;
 use lydian_ir::source::Point;
 use lydian_ir::stmt::{Callee, Terminator};
+use lydian_ir::trap::{is_inside, may_trap};
 use lydian_ir::{
-    BinOp, Body, Expr, ExprId, FuncId, GlobalId, LocalId, Program, RelocationTarget, Stmt, Storage,
+    Body, CType, CTypeId, Expr, ExprId, FuncId, GlobalId, LocalId, Program, RelocationTarget, Stmt,
+    Storage,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,7 +35,7 @@ pub struct Effects {
     pub writes: Vec<PlaceOf>,
     /// The local that it surely gives another value as a whole.
     pub replaces: Option<LocalId>,
-    /// Whether it may trap, as far as its operators say.
+    /// Whether it may trap by its operators or accesses. Signed overflow wraps.
     pub may_trap: bool,
 }
 
@@ -87,7 +90,7 @@ impl<'a> ProgramPlaces<'a> {
             let Some(body) = &function.body else { continue };
             let mut locals = FxHashSet::default();
             let mut globals = FxHashSet::default();
-            let mut uses = NameUses::of(body, |root, how| {
+            let mut uses = NameUses::of(program, body, |root, how| {
                 if how == NameUse::Address {
                     match root {
                         Root::Local(local) => _ = locals.insert(local),
@@ -108,7 +111,7 @@ impl<'a> ProgramPlaces<'a> {
         let Some(body) = &self.program.functions[function].body else { return Effects::default() };
         let mut found = Effects::default();
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        let mut uses = NameUses::of(body, |root, how| {
+        let mut uses = NameUses::of(self.program, body, |root, how| {
             let place = self.place(function, root);
             match how {
                 NameUse::Read => reads.push(place),
@@ -117,12 +120,25 @@ impl<'a> ProgramPlaces<'a> {
             }
         });
         uses.point(point);
-        found.may_trap = uses.may_trap;
+        found.may_trap = uses.may_trap || self.evaluation_may_trap(body, point);
         (found.reads, found.writes) = (reads, writes);
         if let Point::Stmt(stmt) = point {
             found.replaces = replaced(body, &body.stmts[stmt]);
         }
         found
+    }
+
+    /// Whether the expressions of a statement or terminator may trap.
+    fn evaluation_may_trap(&self, body: &Body, point: Point) -> bool {
+        let traps = |expr| may_trap(self.program, body, &body.exprs, expr, Overflow::Wrap);
+        match point {
+            Point::Stmt(stmt) => {
+                let mut found = false;
+                body.stmts[stmt].for_each_expr(|expr| found = found || traps(expr));
+                found
+            }
+            Point::Term(block) => body.blocks[block].term.operand().is_some_and(traps),
+        }
     }
 
     /// The places that an expression reads, of a function's arena or one that extends it.
@@ -134,7 +150,7 @@ impl<'a> ProgramPlaces<'a> {
     ) -> Vec<PlaceOf> {
         let Some(body) = &self.program.functions[function].body else { return Vec::new() };
         let mut reads = Vec::new();
-        let mut uses = NameUses::of(body, |root, how| {
+        let mut uses = NameUses::of(self.program, body, |root, how| {
             if how == NameUse::Read {
                 reads.push(self.place(function, root));
             }
@@ -149,7 +165,7 @@ impl<'a> ProgramPlaces<'a> {
         let mut found = NamedGlobals::default();
         for function in functions {
             let Some(body) = &self.program.functions[function].body else { continue };
-            let mut uses = NameUses::of(body, |root, how| {
+            let mut uses = NameUses::of(self.program, body, |root, how| {
                 if let Root::Global(global) = root {
                     found.named.insert(global);
                     if how != NameUse::Read {
@@ -210,15 +226,17 @@ fn replaced(body: &Body, stmt: &Stmt) -> Option<LocalId> {
 
 /// Walks over the expressions of statements.
 struct NameUses<'a, F> {
+    program: &'a Program,
     body: &'a Body,
     exprs: &'a lydian_ir::ExprArena,
     visit: F,
+    /// Whether what a statement does with the values of its expressions may trap.
     may_trap: bool,
 }
 
 impl<'a, F: FnMut(Root, NameUse)> NameUses<'a, F> {
-    const fn of(body: &'a Body, visit: F) -> Self {
-        Self { body, exprs: &body.exprs, visit, may_trap: false }
+    const fn of(program: &'a Program, body: &'a Body, visit: F) -> Self {
+        Self { program, body, exprs: &body.exprs, visit, may_trap: false }
     }
 
     fn body(&mut self) {
@@ -250,23 +268,29 @@ impl<'a, F: FnMut(Root, NameUse)> NameUses<'a, F> {
                 self.value(*value);
                 (self.visit)(Root::Local(*dst), NameUse::Write);
             }
-            Stmt::Store { addr, value, .. } | Stmt::StoreBits { addr, value, .. } => {
+            Stmt::Store { addr, value, ty, .. } => {
                 self.value(*value);
-                self.access(*addr, NameUse::Write);
+                let bytes = self.program.types.target.stored_bytes(*ty);
+                self.access(*addr, NameUse::Write, Some(bytes));
             }
-            Stmt::Copy { dst, src, .. } => {
-                self.access(*src, NameUse::Read);
-                self.access(*dst, NameUse::Write);
+            Stmt::StoreBits { addr, field, value } => {
+                self.value(*value);
+                self.access(*addr, NameUse::Write, Some(field.bytes()));
             }
-            Stmt::Zero { dst, .. } => self.access(*dst, NameUse::Write),
-            Stmt::Call { callee, args, dst, dst_addr, .. } => {
+            Stmt::Copy { dst, src, size } => {
+                self.access(*src, NameUse::Read, Some(*size));
+                self.access(*dst, NameUse::Write, Some(*size));
+            }
+            Stmt::Zero { dst, size } => self.access(*dst, NameUse::Write, Some(*size)),
+            Stmt::Call { callee, args, dst, dst_addr, ty, .. } => {
                 if let Callee::Indirect(pointer) = callee {
                     self.value(*pointer);
                     self.may_trap = true;
                 }
                 args.iter().for_each(|arg| self.value(*arg));
                 dst.iter().for_each(|dst| (self.visit)(Root::Local(*dst), NameUse::Write));
-                dst_addr.iter().for_each(|addr| self.access(*addr, NameUse::Write));
+                let bytes = self.result_bytes(*ty);
+                dst_addr.iter().for_each(|addr| self.access(*addr, NameUse::Write, bytes));
             }
             Stmt::Alloca { dst, size, .. } => {
                 self.value(*size);
@@ -274,13 +298,17 @@ impl<'a, F: FnMut(Root, NameUse)> NameUses<'a, F> {
                 (self.visit)(Root::Local(*dst), NameUse::Write);
             }
             Stmt::Release { pointer } => (self.visit)(Root::Local(*pointer), NameUse::Read),
-            Stmt::VaStart { list } => self.access(*list, NameUse::Write),
-            Stmt::VaArg { at, .. } => self.access(*at, NameUse::Read),
+            // A list's own type says how much of it there is.
+            Stmt::VaStart { list } => self.access(*list, NameUse::Write, Some(0)),
+            // There may be no further argument.
+            Stmt::VaArg { at, .. } => self.access(*at, NameUse::Read, None),
             Stmt::Havoc(havoc) => {
                 for local in &havoc.registers {
                     (self.visit)(Root::Local(*local), NameUse::Write);
                 }
-                havoc.places.iter().for_each(|(addr, _)| self.access(*addr, NameUse::Write));
+                for (addr, size) in &havoc.places {
+                    self.access(*addr, NameUse::Write, Some(*size));
+                }
                 if havoc.memory {
                     (self.visit)(Root::Elsewhere, NameUse::Write);
                 }
@@ -295,11 +323,8 @@ impl<'a, F: FnMut(Root, NameUse)> NameUses<'a, F> {
             Expr::AddrLocal(local) => (self.visit)(Root::Local(*local), NameUse::Address),
             Expr::AddrGlobal(global) => (self.visit)(Root::Global(*global), NameUse::Address),
             Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } => {
-                self.access(*addr, NameUse::Read);
-            }
-            Expr::Binary(op, ..) if traps(*op) => {
-                self.may_trap = true;
-                self.operands(expr);
+                let root = self.root(*addr);
+                (self.visit)(root, NameUse::Read);
             }
             _ => self.operands(expr),
         }
@@ -311,11 +336,25 @@ impl<'a, F: FnMut(Root, NameUse)> NameUses<'a, F> {
         all.into_iter().for_each(|operand| self.value(operand));
     }
 
-    /// An access of what lies at an address.
-    fn access(&mut self, addr: ExprId, how: NameUse) {
+    /// What a statement reads or writes at an address, so many bytes of it; none if that is not known.
+    fn access(&mut self, addr: ExprId, how: NameUse, bytes: Option<u64>) {
+        let Self { program, body, exprs, .. } = *self;
+        self.may_trap |= !bytes.is_some_and(|bytes| is_inside(program, body, exprs, addr, bytes));
         let root = self.root(addr);
-        self.may_trap |= root == Root::Elsewhere;
+        self.may_trap |= how == NameUse::Write && self.is_read_only(root);
         (self.visit)(root, how);
+    }
+
+    fn is_read_only(&self, root: Root) -> bool {
+        matches!(root, Root::Global(global) if self.program.globals[global].read_only)
+    }
+
+    /// The size of a struct or union that a function of a type gives.
+    fn result_bytes(&self, ty: CTypeId) -> Option<u64> {
+        match self.program.types.get(ty) {
+            CType::Function { result, .. } => self.program.types.size(*result),
+            _ => None,
+        }
     }
 
     /// The variable that an address lies in. What the address is computed from is read.
@@ -326,7 +365,6 @@ impl<'a, F: FnMut(Root, NameUse)> NameUses<'a, F> {
             Expr::Field { base, .. } => self.root(*base),
             Expr::Index { base, index, .. } => {
                 self.value(*index);
-                self.may_trap |= !matches!(self.exprs[*index], Expr::Const(..));
                 self.root(*base)
             }
             _ => {
@@ -335,9 +373,4 @@ impl<'a, F: FnMut(Root, NameUse)> NameUses<'a, F> {
             }
         }
     }
-}
-
-/// Whether an operator traps for some operands.
-const fn traps(op: BinOp) -> bool {
-    matches!(op, BinOp::DivU | BinOp::DivS | BinOp::RemU | BinOp::RemS)
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::interp::{Interpreter, Options};
 use lydian_objective::changes::{
-    FunctionStatus, ImpactedObjectives, ProgramChanges, VersionFlow, VersionOf,
+    AffectedPlaces, FunctionStatus, ImpactedObjectives, ProgramChanges, VersionFlow, VersionOf,
 };
 use lydian_objective::{CoverageInterpreter, Criterion, LabelId};
 use lydian_testkit::oracle::{Subject, seeds};
@@ -66,9 +66,10 @@ fn the_inputs_that_cover_an_objective_stay_where_the_change_does_not_affect_it()
         for name in &pair.functions {
             let id = new.program.function_named(name).expect("the text has it");
             let at = new.functions.iter().position(|other| *other == id).expect("it has a body");
+            let affected = AffectedPlaces::from(&changes, (&mut before, &mut after), id);
             let found = ImpactedObjectives::of(
                 &changes,
-                (&mut before, &mut after),
+                (&after, &affected),
                 (&new.program, id),
                 &new.objectives[at],
             );

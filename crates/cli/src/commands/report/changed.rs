@@ -51,13 +51,17 @@ fn parse(text: &str, root: &Path, name: &str) -> Result<Changes, Failure> {
 
 /// The changes since a commit, for a command that takes no diff.
 pub(in crate::commands) fn since(root: &Path, revision: &str) -> Result<Changes, Failure> {
-    of_git(root, revision).map_err(|failure| {
-        let diagnostics = failure.diagnostics.into_iter().map(|mut diagnostic| {
-            diagnostic.notes.clear();
-            diagnostic.note("--since takes a commit, a branch or a range, as `git diff` does")
-        });
-        Failure { diagnostics: diagnostics.collect(), ..failure }
-    })
+    let words = "--since takes a commit, a branch or a range, as `git diff` does";
+    of_git(root, revision).map_err(|failure| noted_alone(failure, words))
+}
+
+/// A failure with one note in the place of its own: those of git's name the option of another command.
+pub(in crate::commands) fn noted_alone(failure: Failure, note: &str) -> Failure {
+    let diagnostics = failure.diagnostics.into_iter().map(|mut diagnostic| {
+        diagnostic.notes.clear();
+        diagnostic.note(note)
+    });
+    Failure { diagnostics: diagnostics.collect(), ..failure }
 }
 
 /// The changes since a commit, with uncommitted changes and untracked files.

@@ -179,6 +179,159 @@ fn what_the_c_library_keeps_from_the_old_version_leaves_a_comparison_open() {
 }
 
 #[test]
+fn no_proof_passes_over_what_may_trap_in_the_new_version_alone() {
+    let text = |shift: &str, cast: &str, store: &str| {
+        let count = "unsigned i = 0; while (i < n) i++;";
+        format!(
+            "int t[4];\n\
+             unsigned shifts(unsigned n, unsigned s) {{ {count} {shift} return i; }}\n\
+             unsigned casts(unsigned n, double d) {{ {count} {cast} return i; }}\n\
+             unsigned stores(unsigned n) {{ {count} {store} return i; }}\n"
+        )
+    };
+    let at = versions(
+        &text("", "", ""),
+        &text(
+            "if (n == 77777) s = 1u << s;",
+            "if (n == 77777) { int k = (int)d; d = k; }",
+            "if (n == 77777) t[5] = 0;",
+        ),
+    );
+    let ran = at.run("diff old.c unit.c --time 8");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    for name in ["shifts", "casts", "stores"] {
+        assert!(ran.out.contains(&format!("{name}: unknown: no difference was found")), "{ran}");
+    }
+}
+
+#[test]
+fn functions_that_are_not_supported_are_equal_only_by_their_text() {
+    let text = "static int g(int a) { __float128 z = a; return z; }\nint f(int a) { return g(a); }\n\
+                int other(int a) { return a; }\n";
+    let at = versions(text, &text.replace("z = a;", "z = a; /* a */"));
+    let ran = at.done("diff old.c unit.c");
+    assert!(ran.out.contains("3 functions: 3 equal"), "{ran}");
+    at.write("unit.c", &text.replace("z = a;", "z = a + 1;"));
+    let ran = at.run("diff old.c unit.c");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    for name in ["f", "g"] {
+        let words = format!("{name}: unknown: `g` uses a construct that is not supported");
+        assert!(ran.out.contains(&words), "{ran}");
+    }
+    assert!(ran.out.contains("other: equal, by its text"), "{ran}");
+    at.write("unit.c", &text.replace("__float128", "int"));
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("g: unknown: `g` uses a construct that is not supported"), "{ran}");
+}
+
+#[test]
+fn a_callee_that_one_version_alone_defines_leaves_a_comparison_open() {
+    let callee = "int g(int a) { return a + 1; }\n";
+    let caller = "int g(int a);\nint f(int a) { return g(a); }\n";
+    let at = versions(&format!("{callee}{caller}"), caller);
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("f: unknown: one version alone defines `g`"), "{ran}");
+    assert!(ran.out.contains("g: removed"), "{ran}");
+}
+
+#[test]
+fn writes_of_volatile_memory_are_not_compared_by_their_last_value() {
+    let at = versions(
+        "volatile int port;\nvoid f(void) { port = 1; port = 2; }\n",
+        "volatile int port;\nvoid f(void) { port = 2; }\n",
+    );
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("f: unknown: `f` writes volatile memory"), "{ran}");
+    let text = |bits: &str, whole: &str| {
+        format!(
+            "struct s {{ int a : 3; int b; }};\nvolatile struct s p;\n\
+             void bits(volatile struct s *p) {{ {bits} p->a = 2; }}\n\
+             void whole(void) {{ struct s z = {{ 1, 2 }}; {whole} p = z; }}\n\
+             int reads(void) {{ struct s z = p; {whole} return z.b; }}\n"
+        )
+    };
+    let at = versions(&text("p->a = 1;", "z = p;"), &text("", ""));
+    let ran = at.run("diff old.c unit.c");
+    for name in ["bits", "whole", "reads"] {
+        let words = format!("{name}: unknown: `{name}` accesses volatile bit-fields or structs");
+        assert!(ran.out.contains(&words), "{ran}");
+    }
+}
+
+#[test]
+fn floats_are_passed_alike_if_both_are_nan_and_zeros_have_one_sign() {
+    let at = versions(
+        "void out(double d);\nvoid nan(double d) { out(d); }\n\
+         void zero(int a) { out(a ? 1.0 : 0.0); }\n",
+        "void out(double d);\nvoid nan(double d) { out(d != d ? d : d); }\n\
+         void zero(int a) { out(a ? 1.0 : -0.0); }\n",
+    );
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("nan: equal, proved"), "{ran}");
+    assert!(ran.out.contains("zero: differs"), "{ran}");
+}
+
+#[test]
+fn results_behind_another_call_are_shown_only_if_native_runs_give_them() {
+    let at = versions(
+        "int in(int k);\n\
+         int f(int a) { int r = in(a); if (r != 5) __builtin_unreachable(); return r; }\n\
+         int g(int a) { return in(a); }\n",
+        "int in(int k);\nint more(int k);\nint f(int a) { return in(a + 1); }\n\
+         int g(int a) { int r = in(a); return r == 5 ? more(r) : r; }\n",
+    );
+    let ran = at.run("diff old.c unit.c");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    assert!(ran.out.contains("f: differs") && ran.out.contains("g: differs"), "{ran}");
+    assert!(ran.out.contains("calls of undefined functions: old 1 call, new 2 calls"), "{ran}");
+    assert_eq!(ran.out.matches("result: ").count(), 1, "{ran}");
+    assert!(ran.out.contains("result: old 5, new 0"), "{ran}");
+}
+
+#[test]
+fn both_versions_run_natively_with_the_flags_of_the_new_one() {
+    let at = Workplace::with("int f(int a) { return a + 2 * K; }\n");
+    std::fs::create_dir(at.path("before")).expect("a folder can be made");
+    at.write("before/old.c", "int f(int a) { return a + K; }\n");
+    let folder = at.path("").display().to_string();
+    let entry = |file: &str, flag: &str| {
+        format!(
+            "{{\"directory\": \"{folder}\", \"file\": \"{file}\", \
+              \"arguments\": [\"cc\", \"{flag}\", \"-c\", \"{file}\"]}}"
+        )
+    };
+    at.write("compile_commands.json", &format!("[{}]", entry("unit.c", "-DK=2")));
+    for other in ["[]".to_owned(), format!("[{}]", entry("before/old.c", "-DK=4"))] {
+        at.write("before/compile_commands.json", &other);
+        let ran = at.run("diff before/old.c unit.c");
+        assert_eq!(ran.code, Some(1), "{ran}");
+        assert!(ran.out.contains("result: old 4, new 6"), "{ran}");
+    }
+}
+
+#[test]
+fn variables_with_static_in_their_names_are_shown_by_the_c_program() {
+    let text = "int my_static_total;\nvoid f(int a) { my_static_total VALUE a; }\n";
+    let at = versions(&text.replace("VALUE", "+="), &text.replace("VALUE", "-="));
+    let ran = at.run("diff old.c unit.c --tests found");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    for (file, value) in [("old.c", "2"), ("unit.c", "-2")] {
+        let shown = output(&at, "f", file);
+        assert!(shown.contains(&format!("my_static_total = {value}\n")), "{file}: {shown}");
+    }
+}
+
+#[test]
+fn runs_of_the_old_version_that_end_by_a_trap_instruction_leave_a_comparison_open() {
+    let at = versions(
+        "int f(int a) { if (a < 0) __builtin_trap(); return a; }\n",
+        "int f(int a) { return a; }\n",
+    );
+    let ran = at.run("diff old.c unit.c");
+    assert!(ran.out.contains("f: unknown: some runs of the old version end by a trap"), "{ran}");
+}
+
+#[test]
 fn versions_that_cannot_be_read_are_named() {
     let at = versions("int f(int a) { return a }", "int f(int a) { return a; }");
     at.refused("diff old.c unit.c", 3, &["expected", "this is the old version"]);

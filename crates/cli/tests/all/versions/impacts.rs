@@ -103,6 +103,52 @@ fn what_is_untouched_keeps_its_tests_and_verdicts() {
 }
 
 #[test]
+fn a_callee_that_is_entered_because_of_the_change_is_impacted_from_its_entry_on() {
+    let text = "extern int __VERIFIER_nondet_int(void);\n\
+                static int twice(int x) { return x * 2; }\n\
+                static int other(int x) { return x + 2; }\n\
+                int main(void)\n{\n    int c = __VERIFIER_nondet_int();\n    int r = other(c);\n\
+                \x20   if (c > 3)\n        r += twice(c);\n    return r;\n}\n";
+    let at = Workplace::with(&text.replace("c > 3", "c > 4"));
+    at.write("old.c", text);
+    let ran = at.done("gen unit.c -c fc,stmt --against old.c -o t");
+    assert!(ran.out.contains("twice: 2 of 2 objectives are impacted"), "{ran}");
+    assert!(ran.out.contains("other: 0 of 2 objectives are impacted"), "{ran}");
+}
+
+#[test]
+fn other_contents_of_a_table_impact_what_reads_it_also_through_pointers() {
+    let text = "struct limits { int least, most; };\n\
+                static const struct limits a = { LEAST, 9 };\n\
+                static const struct { const struct limits *of; } table[] = { { &a } };\n\
+                static const int steps[2] = { 1, LEAST };\n\
+                int f(int x) { return x < table[0].of->least ? 1 : 0; }\n\
+                int g(int x) { return x < steps[x & 1] ? 1 : 0; }\n\
+                int h(int x) { return x < 3 ? 1 : 0; }\n";
+    let at = Workplace::with(&text.replace("LEAST", "2"));
+    at.write("old.c", &text.replace("LEAST", "5"));
+    let ran = at.done("gen unit.c -c bc --against old.c -o t");
+    for (name, count) in [("f", 2), ("g", 2), ("h", 0)] {
+        let words = format!("{name}: {count} of 2 objectives are impacted");
+        assert!(ran.out.contains(&words), "{ran}");
+    }
+}
+
+#[test]
+fn an_old_version_needs_no_entry_in_the_compilation_database() {
+    let at = Workplace::with(&OLD.replace("x > 3", "x > 4"));
+    at.write("old.c", OLD);
+    let folder = at.path("").display().to_string();
+    let arguments = "[\"cc\", \"-O2\", \"-c\", \"unit.c\"]";
+    let entry = format!(
+        "[{{\"directory\": \"{folder}\", \"file\": \"unit.c\", \"arguments\": {arguments}}}]"
+    );
+    at.write("all.json", &entry);
+    let ran = at.done("gen unit.c -c bc --compile-commands all.json --against old.c -o t");
+    assert!(ran.out.contains("g: 2 of 2 objectives are impacted"), "{ran}");
+}
+
+#[test]
 fn an_old_version_that_is_no_use_is_named() {
     let at = Workplace::with(OLD);
     at.refused("gen unit.c --against none.c", 3, &["there is no file none.c", "--since"]);

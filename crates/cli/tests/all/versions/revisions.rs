@@ -54,6 +54,19 @@ fn revisions_and_files_that_do_not_exist_are_named() {
 }
 
 #[test]
+fn names_of_other_changed_files_are_no_statuses_of_renames() {
+    let at = repository();
+    at.write("README", "first\n");
+    let added = shell(&at, "git add README && git -c user.name=a -c user.email=a@b commit -qm two");
+    assert_eq!(added.code, Some(0), "{added}");
+    at.write("README", "second\n");
+    at.write("late.c", "int late(int a) { return a; }\n");
+    let staged = shell(&at, "git add README late.c");
+    assert_eq!(staged.code, Some(0), "{staged}");
+    at.refused("gen late.c -o t --since HEAD", 2, &["HEAD has no late.c", "--against"]);
+}
+
+#[test]
 fn outside_of_a_repository_there_is_no_old_version() {
     let at = Workplace::with("int f(int a) { return a; }");
     at.refused("gen unit.c -o t --since HEAD", 2, &["--since HEAD needs the git repository"]);

@@ -5,7 +5,7 @@ use lydian_ir::source::{Point, RootKind};
 use lydian_ir::{ExprId, Stmt, Storage, Terminator};
 
 use crate::ast::{self, BinaryOp, CastKind, ExprKind, UnaryOp, ValueCategory};
-use crate::ctypes::{CType, TypeId};
+use crate::ctypes::{CType, Quals, TypeId};
 use crate::lower::builder::FunctionLowering;
 use crate::lower::builder::effects::Effects;
 use crate::lower::expressions::lvalue::{is_lvalue, unsupported_name};
@@ -33,6 +33,9 @@ impl FunctionLowering<'_, '_> {
     pub(in crate::lower) fn aggregate(&mut self, e: ast::ExprId) -> Lowering<ExprId> {
         let unit = self.unit;
         let expr = &unit.exprs[e];
+        if expr.ty.quals.has(Quals::VOLATILE) {
+            self.note_volatile_part();
+        }
         if self.is_computed(e) {
             let temp = self.memory_temp(expr.ty.ty, expr.span)?;
             self.captures.opaque = true;
@@ -169,6 +172,9 @@ impl FunctionLowering<'_, '_> {
             let swizzle = Swizzle { base: *base, arrow: *arrow, lanes };
             self.assign_swizzle(swizzle, value, span)?;
             return self.aggregate(target);
+        }
+        if self.unit.exprs[target].ty.quals.has(Quals::VOLATILE) {
+            self.note_volatile_part();
         }
         let later = self.effects_of(value);
         let (addr, mut captures) = self.with_captures(|l| l.address(target))?;

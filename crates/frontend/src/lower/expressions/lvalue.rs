@@ -181,6 +181,9 @@ impl FunctionLowering<'_, '_> {
             ty: scalar.ty,
         };
         let addr = self.offset_addr(base, byte_offset);
+        if volatile {
+            self.note_volatile_part();
+        }
         Ok(LValue::Bits { addr, field, volatile })
     }
 
@@ -263,6 +266,12 @@ impl FunctionLowering<'_, '_> {
         }
         let (_, temp) = self.within(span, |l| l.keep(value, l.unit.exprs[e].ty.ty, span))?;
         Ok(self.read(temp))
+    }
+
+    /// Notes that the function accesses a volatile object of which no statement says so.
+    pub(in crate::lower) fn note_volatile_part(&mut self) {
+        let func = self.module.function(self.function);
+        self.module.volatile_parts.insert(func);
     }
 
     /// Writes a value of the place's machine type.
