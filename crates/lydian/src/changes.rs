@@ -7,6 +7,8 @@
 //! the native programs of both versions confirm.
 
 mod c_test;
+mod common_inputs;
+mod common_program;
 mod comparison;
 mod confirmation;
 mod driver;
@@ -15,6 +17,8 @@ mod impact;
 mod leaves;
 mod product;
 mod proofs;
+pub(crate) mod second_runs;
+mod two_version_test;
 mod versions;
 
 use std::path::PathBuf;
@@ -122,6 +126,9 @@ pub enum DiffVerdict {
 pub struct Difference {
     /// The inputs that matter, each with its value as C writes it.
     pub inputs: Vec<NamedValue>,
+    /// The inputs and the call as C statements, where the inputs are not listed one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
     /// What differs.
     pub observed: Vec<Observed>,
     /// A C program that shows both, where there is one.
@@ -182,7 +189,8 @@ impl VersionDiff {
             let error = lydian_base::Diagnostic::error("nothing-to-compare", what);
             return Err(Error::new(ErrorKind::Unsupported, error));
         }
-        let comparison = Comparison { versions: &versions, request, cancel, observer };
+        let comparison =
+            Comparison { versions: &versions, changes: &changes, request, cancel, observer };
         let compared = chosen.into_iter().map(|change| {
             observer.notice(Event::Begun { function: &change.name });
             let begun = Instant::now();

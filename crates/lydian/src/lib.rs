@@ -153,6 +153,7 @@ pub use lydian_frontend::lower::ValueDecisions;
 pub use lydian_ir::beginnings::Beginning;
 pub use lydian_native::cc::Store;
 pub use lydian_objective::{AssumptionKind, Criterion};
+pub use lydian_report::suite::c::HEADER as SUITE_HEADER;
 pub use lydian_report::suite::c::frameworks::Framework;
 pub use lydian_report::suite::minimise::Effort;
 pub use lydian_report::{SuiteTest, Summary, VerdictKind};

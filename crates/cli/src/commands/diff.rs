@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use lydian::{DiffRequest, DiffVerdict, Difference, FunctionDiff, VersionDiff, files};
+use lydian::{
+    DiffRequest, DiffVerdict, Difference, FunctionDiff, SUITE_HEADER, VersionDiff, files,
+};
 
 use crate::args::DiffArgs;
 use crate::exit::{ExitCode, Failure};
@@ -58,7 +60,7 @@ const fn code(verdict: &DiffVerdict) -> ExitCode {
     }
 }
 
-/// Writes the C program of each difference.
+/// Writes the C program of each difference, and the header that some of them include.
 fn write_tests(folder: &Path, diff: &VersionDiff) -> Result<(), Failure> {
     files::folder(folder)?;
     let tests = diff.functions.iter().filter_map(|function| match &function.verdict {
@@ -68,7 +70,11 @@ fn write_tests(folder: &Path, diff: &VersionDiff) -> Result<(), Failure> {
         }
         _ => None,
     });
-    let tests: Vec<(PathBuf, String)> = tests.collect();
+    let mut tests: Vec<(PathBuf, String)> = tests.collect();
+    let (header, text) = SUITE_HEADER;
+    if tests.iter().any(|(_, test)| test.contains(&format!("#include \"{header}\""))) {
+        tests.push((folder.join(header), text.to_owned()));
+    }
     Ok(files::files(&tests)?)
 }
 
@@ -153,7 +159,11 @@ fn show(text: &mut String, one: &FunctionDiff) {
     }
 }
 
-fn show_difference(text: &mut String, Difference { inputs, observed, .. }: &Difference) {
+fn show_difference(text: &mut String, difference: &Difference) {
+    let Difference { inputs, call, observed, .. } = difference;
+    for line in call.iter().flat_map(|call| call.lines()) {
+        let _ = writeln!(text, "    {line}");
+    }
     for input in inputs.iter().take(MOST_INPUTS) {
         let _ = writeln!(text, "    {} = {}", input.name, input.value);
     }

@@ -6,7 +6,7 @@ use lydian_base::{Budget, CancelToken};
 use lydian_frontend::Unit;
 use lydian_inputs::{InputSpec, Settings};
 use lydian_ir::{FuncId, TrapKind};
-use lydian_objective::changes::FunctionChange;
+use lydian_objective::changes::{FunctionChange, ProgramChanges};
 use lydian_objective::fingerprint::is_same_text;
 use lydian_objective::{FunctionObjectives, LabelKey, Pred};
 use lydian_smt::{ChainConfig, standard_chain};
@@ -15,7 +15,7 @@ use lydian_symex::{
 };
 
 use super::confirmation::{Finding, Native};
-use super::driver::{DRIVER, Driver, InputOf, Pair};
+use super::driver::{DRIVER, Driver, InputOf, Pair, check_bodies};
 use super::product::{self, Product};
 use super::versions::Versions;
 use super::{DiffRequest, DiffVerdict};
@@ -24,7 +24,7 @@ use crate::events::Observer;
 use crate::proving::error_label;
 
 /// The most time of one question.
-const QUESTION: Duration = Duration::from_secs(2);
+pub(super) const QUESTION: Duration = Duration::from_secs(2);
 
 /// The part of the time for each function that proofs have, beside that of the exploration.
 const PROOFS: u32 = 2;
@@ -32,6 +32,7 @@ const PROOFS: u32 = 2;
 /// Compares functions of two versions.
 pub(super) struct Comparison<'a> {
     pub(super) versions: &'a Versions<'a>,
+    pub(super) changes: &'a ProgramChanges,
     pub(super) request: &'a DiffRequest,
     pub(super) cancel: &'a CancelToken,
     pub(super) observer: &'a dyn Observer,
@@ -77,40 +78,63 @@ impl Comparison<'_> {
         if let Some(name) = self.entered(pair, |unit, id| unit.volatile_parts.contains(&id)) {
             return unknown(format!("`{name}` accesses volatile bit-fields or structs"));
         }
+        if let Err(reason) = check_bodies(pair) {
+            return unknown(reason);
+        }
         let driver = match Driver::of(pair, self.request.elements) {
             Ok(driver) => driver,
-            Err(reason) => return unknown(reason),
+            Err(reason) => {
+                log::debug!("{}: no driver: {reason}", change.name);
+                return self.compare_on_common_inputs(change, pair);
+            }
         };
-        let product = match Product::link(self.versions, &driver, &change.name) {
+        let found = self.compare_by_driver(change, pair, &driver)?;
+        // A later call may see other values of static locals, which a driver has looked at.
+        if !matches!(found, DiffVerdict::Unknown { .. }) || !driver.statics.is_empty() {
+            return Ok(found);
+        }
+        let other = self.compare_on_common_inputs(change, pair)?;
+        Ok(if matches!(other, DiffVerdict::Unknown { .. }) { found } else { other })
+    }
+
+    /// Compares both versions by a driver that calls both.
+    fn compare_by_driver(
+        &self,
+        change: &FunctionChange,
+        pair: Pair<'_>,
+        driver: &Driver,
+    ) -> Result<DiffVerdict, Error> {
+        let unknown = |reason: String| Ok(DiffVerdict::Unknown { reason });
+        let product = match Product::link(self.versions, driver, &change.name) {
             Ok(product) => product,
             Err(reason) => return unknown(reason),
         };
-        if let Some(name) = product::library_state(&product) {
+        if let Some(name) = product::library_state(&product.program, [product.old, product.new]) {
             let what = "keeps what the old version left for the new one";
             return unknown(format!("the C library's `{name}` {what}"));
         }
-        let explored = match self.explore(&product, &driver, false) {
+        let explored = match self.explore(&product, driver, false) {
             Ok(explored) => explored,
             Err(reason) => return unknown(reason),
         };
         if let Some(finding) = explored.difference {
-            let native = Native { comparison: self, driver: &driver, product: &product };
+            let native = Native { comparison: self, driver, product: &product };
             return native.confirmed(&change.name, finding);
         }
         if let Some(reason) = explored.unconfirmed {
             return unknown(reason);
         }
-        let found = conclusion(&product, &driver, &explored.summary, explored.uncompared);
+        let found = conclusion(&product, driver, &explored.summary, explored.uncompared);
         // What a complete exploration leaves open, proofs do not look at.
         let is_open = !explored.summary.complete && !explored.uncompared;
         if is_open && driver.statics.is_empty() {
             let time = self.request.time / PROOFS;
-            return Ok(self.prove(pair, &driver, time).unwrap_or(found));
+            return Ok(self.prove(pair, driver, time).unwrap_or(found));
         }
         if driver.statics.is_empty() || !matches!(found, DiffVerdict::Proved { .. }) {
             return Ok(found);
         }
-        self.with_any_statics(&product, &driver)
+        self.with_any_statics(&product, driver)
     }
 
     /// Static locals may have another value in a later call than in the first.

@@ -186,7 +186,12 @@ impl Native<'_> {
         let inputs = self.inputs(&finding.test);
         let test = CTest { native: self, function, finding: &finding }.text();
         let observed = finding.observed;
-        Ok(DiffVerdict::Differs(Box::new(Difference { inputs, observed, test: Some(test) })))
+        Ok(DiffVerdict::Differs(Box::new(Difference {
+            inputs,
+            call: None,
+            observed,
+            test: Some(test),
+        })))
     }
 
     /// Leaves out values that native runs do not give: behind another call the new version has other

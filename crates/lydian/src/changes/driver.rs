@@ -124,9 +124,6 @@ impl Driver {
             return Err("it takes any number of arguments".to_owned());
         }
         let mut writer = Writer::new(pair, elements);
-        for (program, entered) in writer.versions() {
-            check_bodies(program, &entered)?;
-        }
         writer.externals()?;
         writer.globals()?;
         writer.params(params)?;
@@ -137,10 +134,18 @@ impl Driver {
 }
 
 /// Refuses what makes two runs of the same code differ.
-fn check_bodies(program: &Program, functions: &[FuncId]) -> Result<(), String> {
-    for id in functions {
-        let Some(body) = &program.functions[*id].body else { continue };
-        let name = &program.functions[*id].name;
+///
+/// # Errors
+/// What it is, in words.
+pub(super) fn check_bodies(pair: Pair<'_>) -> Result<(), String> {
+    check_bodies_of(pair.new)?;
+    check_bodies_of(pair.old)
+}
+
+fn check_bodies_of((program, function): (&Program, FuncId)) -> Result<(), String> {
+    for id in program.entered_from(function) {
+        let Some(body) = &program.functions[id].body else { continue };
+        let name = &program.functions[id].name;
         let is_volatile = |expr: &Expr| matches!(expr, Expr::Load { volatile: true, .. });
         if body.exprs.values().any(is_volatile) {
             return Err(format!("`{name}` reads volatile memory"));

@@ -89,10 +89,9 @@ pub(super) fn of_proof(versions: &Versions<'_>, text: &str) -> Result<LinkedUnit
 
 /// A function of the C library with variables of its own that a version may call: the old version would
 /// leave them changed for the new one.
-pub(super) fn library_state(product: &Product) -> Option<String> {
-    let Product { program, old, new, .. } = product;
+pub(super) fn library_state(program: &Program, [old, new]: [FuncId; 2]) -> Option<String> {
     let places = ProgramPlaces::of(program);
-    let called = program.entered_from(*old).into_iter().chain(program.entered_from(*new));
+    let called = program.entered_from(old).into_iter().chain(program.entered_from(new));
     let mut with_state = called.filter(|id| {
         let function = &program.functions[*id];
         let writes = || !places.named_by([*id]).written.is_empty();
@@ -130,7 +129,7 @@ fn compiled(versions: &Versions<'_>, driver: &str) -> Result<Unit, String> {
         .map_err(|error| format!("a program that calls both versions cannot be compiled: {error}"))
 }
 
-fn part(name: &str, unit: Unit, role: Role) -> LinkUnit {
+pub(super) fn part(name: &str, unit: Unit, role: Role) -> LinkUnit {
     LinkUnit { name: format!("{name}.c"), program: unit.program, source: unit.source, role }
 }
 
@@ -214,7 +213,7 @@ fn driver_alone(mut unit: Unit, stubbed: &dyn Fn(&str) -> bool) -> Unit {
 }
 
 /// The linked program, with what explorations follow of the C library.
-fn whole(versions: &Versions<'_>, parts: Vec<LinkUnit>) -> Result<Program, String> {
+pub(super) fn whole(versions: &Versions<'_>, parts: Vec<LinkUnit>) -> Result<Program, String> {
     let wants_library = parts.iter().any(|unit| lydian_clib::is_explored_by(&unit.program));
     let system = LazyCell::new(|| Libraries::of(COMPILER).ok());
     let has = |name: &str| system.as_ref().is_none_or(|system| system.contains(name));

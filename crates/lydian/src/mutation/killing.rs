@@ -23,9 +23,10 @@ use lydian_report::SuiteTest;
 use lydian_report::suite::names;
 use lydian_symex::Config;
 
-use super::comparison::{ComparedProgram, Comparison, ComparisonVerdict, Effort};
+use super::comparison::ComparedProgram;
 use super::equivalence::{self, EquivalenceProver, ProofAttempts};
 use super::{MutationTask, MutationTests, TimeLimits};
+use crate::changes::second_runs::{Comparison, ComparisonVerdict, Effort};
 use crate::error::Error;
 use crate::events::{Observer, tell};
 use crate::files;
@@ -265,7 +266,7 @@ impl Killing<'_, '_, '_> {
         progress: &mut Progress,
     ) -> Result<(), Error> {
         let mut all = Vec::new();
-        for (at, Comparison { mut tests, verdict }) in found {
+        for (at, Comparison { mut tests, verdict, .. }) in found {
             let mutant = round[at].clone();
             progress.explored.insert(mutant.key.clone());
             let verdict = match verdict {

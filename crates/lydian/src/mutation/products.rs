@@ -13,9 +13,10 @@ use lydian_mutate::mutant::{Mutant, UnitMutants};
 use lydian_mutate::{Operator, products};
 use lydian_symex::Config;
 
-use super::comparison::{ComparedProgram, ComparisonVerdict, Effort};
+use super::comparison::ComparedProgram;
 use super::equivalence::{EquivalenceProver, ProofAttempts};
 use super::patterns::patterns_near;
+use crate::changes::second_runs::{ComparisonVerdict, Effort};
 use crate::error::Error;
 use crate::events::Event;
 use crate::files;

@@ -271,7 +271,10 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                 }
                 state.frame_mut().registers[dst.index()] = Some(value);
             }
-            Stmt::Store { addr, value, ty, volatile: _ } => {
+            Stmt::Store { addr, value, ty, volatile } => {
+                if *volatile {
+                    self.leave_open("volatile memory");
+                }
                 let value = self.eval(state, *value, &mut traps)?;
                 let addr = self.eval(state, *addr, &mut traps)?;
                 let to = self.resolve_for_write(state, addr, ty.bytes(), &mut traps)?;
@@ -301,7 +304,10 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             Stmt::Release { pointer } => self.release(state, *pointer)?,
             Stmt::VaStart { list } => self.va_start(state, *list)?,
             Stmt::VaArg { at, ty } => self.va_arg(state, *at, *ty)?,
-            Stmt::Havoc(havoc) => self.havoc(state, havoc)?,
+            Stmt::Havoc(havoc) => {
+                self.leave_open("inline assembly");
+                self.havoc(state, havoc)?;
+            }
         }
         state.frame_mut().advance();
         Ok(())

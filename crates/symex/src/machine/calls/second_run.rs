@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use lydian_inputs::ExternalPlan;
 use lydian_ir::libc::{LibFn, model_named};
-use lydian_ir::{CType, FuncId, Overflow, TrapKind};
+use lydian_ir::{CType, FuncId, Overflow};
 use lydian_smt::Term;
 
 use crate::config::SecondRun;
@@ -68,6 +68,13 @@ impl<N: Notes> Machine<'_, '_, N> {
     pub(crate) fn note_restriction(&mut self, state: &State<N>) {
         if state.course.first_run.is_some() {
             self.cut(Cut::Unsupported(RESTRICTED.to_owned()));
+        }
+    }
+
+    /// Notes that something of a path is not compared, where runs are compared.
+    pub(crate) fn leave_open(&mut self, what: &str) {
+        if self.context.config.second_run.is_some() {
+            self.cut(Cut::Unsupported(format!("a comparison of {what}")));
         }
     }
 
@@ -197,8 +204,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             false => self.difference_of_runs(&first, state),
         };
         let Some(differs) = differs else {
-            let what = "a comparison of memory that came into being in two ways".to_owned();
-            return self.cut(Cut::Unsupported(what));
+            return self.leave_open("memory that came into being in two ways");
         };
         match self.ask(state, Some(differs)) {
             Feasible::No => {}
@@ -270,11 +276,10 @@ impl<N: Notes> Machine<'_, '_, N> {
         };
         let all = Self::externals_of_runs(state);
         if let Some(call) = all.iter().find(|call| !is_own(call)) {
-            let what = format!("a comparison of what `{}` does in between", call.function);
-            self.cut(Cut::Unsupported(what));
+            self.leave_open(&format!("what `{}` does in between", call.function));
         }
         if !state.inputs.volatile.is_empty() {
-            self.cut(Cut::Unsupported("a comparison of volatile memory".to_owned()));
+            self.leave_open("volatile memory");
         }
     }
 
@@ -286,9 +291,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         }
         let is_second = state.course.first_run.is_some();
         match ending {
-            Ending::Exited | Ending::Endless | Ending::Trapped(TrapKind::Abort) if !is_second => {
-                let what = "a comparison of runs that do not return".to_owned();
-                self.cut(Cut::Unsupported(what));
+            Ending::Trapped(kind) if !is_second && kind.is_deliberate() => {
+                self.leave_open("runs that do not return");
+            }
+            Ending::Exited | Ending::Endless if !is_second => {
+                self.leave_open("runs that do not return");
             }
             Ending::Exited
             | Ending::Endless
