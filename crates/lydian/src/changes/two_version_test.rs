@@ -53,12 +53,17 @@ impl TwoVersionTest {
         old: &Path,
     ) -> Result<Option<Vec<Observed>>, Error> {
         let old = self.run(flags, Some(old))?;
-        if !old.is_some_and(|output| output.status.success()) {
+        if !old.as_ref().is_some_and(|output| output.status.success()) {
+            let said = old.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+            log::info!("a test of two versions fails with the old one: {said:?}\n{}", self.text);
             return Ok(None);
         }
         let Some(new) = self.run(flags, None)? else { return Ok(None) };
         let said = String::from_utf8_lossy(&new.stdout).into_owned();
         let observed: Vec<Observed> = said.lines().filter_map(observed).collect();
+        if new.status.success() {
+            log::info!("a test of two versions passes with both:\n{}", self.text);
+        }
         Ok((!new.status.success() && !observed.is_empty()).then_some(observed))
     }
 

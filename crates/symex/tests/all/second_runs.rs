@@ -285,3 +285,21 @@ fn calls_of_undefined_functions_by_one_version_alone_are_a_difference() {
         assert!(!found.tests.is_empty(), "{other}: {:?}", found.summary);
     }
 }
+
+/// The second run knows more of the memory at the call than the first did.
+#[test]
+fn undefined_functions_write_the_same_in_both_runs() {
+    let text = "struct s { int a; int b[4]; struct s *next; };
+        void fill(struct s *);
+        int f(struct s *p, int i) { fill(p); return p->a + p->b[i & 3] + (p->next ? p->next->a : 0); }
+        int g(struct s *p, int i) {
+            fill(p);
+            int n = p->a + p->b[i & 3];
+            if (p->next) n += p->next->a;
+            return n;
+        }";
+    let found = versions(text);
+    assert!(found.tests.is_empty(), "{:?}", found.tests);
+    let other = versions(&text.replace("int n = p->a", "int n = 2 * p->a"));
+    assert!(!other.tests.is_empty(), "{:?}", other.summary);
+}

@@ -24,7 +24,7 @@
 
 use std::sync::Arc;
 
-use lydian_inputs::ExternalPlan;
+use lydian_inputs::{ExternalPlan, WriteContents};
 use lydian_ir::libc::{LibFn, model_named};
 use lydian_ir::{CType, FuncId, Overflow};
 use lydian_smt::Term;
@@ -48,6 +48,20 @@ impl<N: Notes> State<N> {
             Some(_) => Overflow::Wrap,
             None => usual,
         }
+    }
+
+    /// In a second run, the values that the next call of an undefined function wrote in the first, if that
+    /// had the call.
+    pub(crate) fn written_in_first_run(&self, function: &str) -> Option<Vec<Term>> {
+        let nth = self.calls_of(function);
+        let first = self.course.first_run.as_ref()?;
+        let mut calls = first.externals.iter();
+        let call = calls.find(|call| &*call.function == function && call.nth == nth)?;
+        let values = call.writes.iter().flat_map(|write| match &write.contents {
+            WriteContents::Cells { cells, .. } => cells.iter().map(|cell| cell.value).collect(),
+            WriteContents::Row { symbol, .. } => vec![*symbol],
+        });
+        Some(values.collect())
     }
 
     /// Whether two states belong to the same run of the same calls.

@@ -76,9 +76,17 @@ struct Call<'a> {
     /// The part of the names of values after the call.
     name: &'a str,
     permitted: &'a PermittedWrites,
+    /// In a second run, the values that the same call writes in the first: it writes no others, though
+    /// the path knows more of its memory by now.
+    first: Option<&'a [Term]>,
 }
 
 impl Call<'_> {
+    /// Whether the call writes a value.
+    fn writes(self, value: Term) -> bool {
+        self.first.is_none_or(|first| first.contains(&value))
+    }
+
     /// Whether the call may write to some bytes of a reached range.
     fn may_write(self, reached: &ReachableRange, bytes: &Range<u64>) -> bool {
         let Some(place) = reached.place else { return !self.permitted.is_stated() };
@@ -108,8 +116,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         // to is written before the pointer.
         found.sort_by_key(|reached| Reverse(reached.way.through.len()));
         let (mut incomplete, mut writes) = (incomplete, Vec::new());
+        let first = state.written_in_first_run(&function.name);
         for reached in found.iter().filter(|reached| reached.writable) {
-            let call = Call { name: &call, permitted };
+            let call = Call { name: &call, permitted, first: first.as_deref() };
             let rows = self.overwrite_rows(state, reached, call, &mut writes);
             self.overwrite_pieces(state, reached, &rows, call, &mut writes);
             incomplete |= rows.leave_bytes_out(state, reached);
@@ -161,6 +170,9 @@ impl<N: Notes> Machine<'_, '_, N> {
             let may_stay = !is_unwritten && !self.was_written_often(object, (at, size), kind);
             let name = name_of(object, at, call.name);
             let fresh = self.context.inputs.fresh(&mut self.pool, kind, &name);
+            if !call.writes(fresh) {
+                continue;
+            }
             let length = object.length;
             let mut when = self.when_written(reached, may_stay, &name);
             if let Some(length) = length {
@@ -240,6 +252,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         let (old, element) = contents.make_array(&mut self.pool, size, element);
         let sort = Sort::Array { index: 32, element: element as u32 * 8 };
         let symbol = self.pool.var(&format!("{name}:{element}"), sort);
+        if !call.writes(symbol) {
+            return ChosenRows::All;
+        }
         let mut array = self.pool.ite(when, symbol, old);
         for index in 0..reached.bytes.start / element {
             let index = self.pool.bv(32, index);
@@ -303,9 +318,12 @@ impl<N: Notes> Machine<'_, '_, N> {
             let contents = &state.memory.object(reached.object).contents;
             let Some(old) = contents.row(&mut self.pool, &row) else { continue };
             let name = format!("{} after {}", lazy.name_of_row(&row), call.name);
+            let symbol = self.pool.var(&name, self.pool.sort(old));
+            if !call.writes(symbol) {
+                continue;
+            }
             let may_stay = true;
             let when = self.when_written(reached, may_stay, &name);
-            let symbol = self.pool.var(&name, self.pool.sort(old));
             let array = self.pool.ite(when, symbol, old);
             let contents = &mut state.memory.object_mut(reached.object).contents;
             contents.set_row(&mut self.pool, &row, array);
