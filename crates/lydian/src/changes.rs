@@ -45,6 +45,8 @@ pub struct DiffRequest {
     pub functions: Vec<String>,
     /// The compiler's flags for both. Without any, those of the compilation database.
     pub flags: Vec<String>,
+    /// The flags for the old version alone, in place of the others; none if it has the same.
+    pub old_flags: Option<Vec<String>>,
     /// The compilation database; none for the nearest, if there is one.
     pub compile_commands: Option<PathBuf>,
     /// The time for each function.

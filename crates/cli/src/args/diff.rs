@@ -31,6 +31,9 @@ pub(crate) struct DiffArgs {
     /// Take the compiler flags of the new version from this compile_commands.json
     #[arg(long, value_name = "FILE", conflicts_with = "flags")]
     pub(crate) compile_commands: Option<PathBuf>,
+    /// A compiler flag of the old version, in place of those of the new one; may be given again
+    #[arg(long = "old-flag", value_name = "FLAG", allow_hyphen_values = true)]
+    pub(crate) old_flags: Vec<String>,
     /// Compiler flags of both versions
     #[arg(last = true, value_name = "FLAGS")]
     pub(crate) flags: Vec<String>,

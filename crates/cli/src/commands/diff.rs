@@ -30,6 +30,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<ExitCode, Failure> {
         new: args.new.clone(),
         functions: args.functions.clone(),
         flags: args.flags.clone(),
+        old_flags: (!args.old_flags.is_empty()).then(|| args.old_flags.clone()),
         compile_commands: args.compile_commands.clone(),
         time: time_limit(args.time),
         elements: args.elements,

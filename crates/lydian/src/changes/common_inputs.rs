@@ -58,7 +58,7 @@ impl Comparison<'_> {
             func: common.old,
             spec: &spec,
             second: SecondRun::Function(common.new),
-            wraps: self.versions.flags().wraps_on_overflow(),
+            wraps: self.versions.old.flags.wraps_on_overflow(),
             config: &config,
         };
         let effort = Effort { time: self.request.time, tests: MOST_TESTS };
@@ -95,7 +95,7 @@ impl Comparison<'_> {
         let project = Project::load(
             &ProjectRequest {
                 functions: vec![change.name.clone()],
-                flags: exact_flags(self.versions.flags()),
+                flags: exact_flags(&self.versions.old.flags),
                 ..ProjectRequest::new(&self.request.old)
             },
             &silent,
@@ -120,7 +120,7 @@ impl Comparison<'_> {
             let shown =
                 TwoVersionTest::of(&suite, (&project, build), (self.request, &change.name))?;
             reason = "inputs on which they should differ were found, but no test with them fails";
-            if let Some(observed) = shown.observed(self.versions.flags(), &self.request.old)? {
+            if let Some(observed) = shown.observed(self.versions)? {
                 let inputs = Vec::new();
                 let (call, test) = (Some(shown.call), Some(shown.text));
                 let difference = Difference { inputs, call, observed, test };

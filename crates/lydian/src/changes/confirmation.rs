@@ -218,7 +218,7 @@ impl Native<'_> {
         let project = Project::load(
             &ProjectRequest {
                 functions: vec![function.to_owned()],
-                flags: exact_flags(self.comparison.versions.flags()),
+                flags: exact_flags(self.comparison.versions.flags_of(file)),
                 ..ProjectRequest::new(file)
             },
             &silent,

@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use lydian_frontend::flags::CompileFlags;
 use lydian_native::Build;
 
+use super::versions::Versions;
 use super::{DiffRequest, Observed};
 use crate::error::Error;
 use crate::events::Event;
@@ -47,18 +48,14 @@ impl TwoVersionTest {
 
     /// The failing checks of the new version, if the old version passes; none if it does not, or if no
     /// check fails.
-    pub(super) fn observed(
-        &self,
-        flags: &CompileFlags,
-        old: &Path,
-    ) -> Result<Option<Vec<Observed>>, Error> {
-        let old = self.run(flags, Some(old))?;
+    pub(super) fn observed(&self, versions: &Versions<'_>) -> Result<Option<Vec<Observed>>, Error> {
+        let old = self.run(&versions.old.flags, Some(&versions.request.old))?;
         if !old.as_ref().is_some_and(|output| output.status.success()) {
             let said = old.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
             log::info!("a test of two versions fails with the old one: {said:?}\n{}", self.text);
             return Ok(None);
         }
-        let Some(new) = self.run(flags, None)? else { return Ok(None) };
+        let Some(new) = self.run(&versions.new.flags, None)? else { return Ok(None) };
         let said = String::from_utf8_lossy(&new.stdout).into_owned();
         let observed: Vec<Observed> = said.lines().filter_map(observed).collect();
         if new.status.success() {
@@ -130,8 +127,8 @@ fn inputs_and_call(text: &str, function: &str) -> String {
 fn observed(line: &str) -> Option<Observed> {
     let of = |what: &str, old: &str, new: &str| Observed {
         what: what.to_owned(),
-        old: shown(old),
-        new: shown(new),
+        old: shown(old, "an address"),
+        new: shown(new, "another address"),
     };
     if let Some((_, number)) = line.split_once(": ended by signal ") {
         return Some(of("the function", "returns", &format!("ends by signal {number}")));
@@ -153,11 +150,11 @@ fn observed(line: &str) -> Option<Observed> {
     }
 }
 
-/// A value; addresses are others in each run.
-fn shown(value: &str) -> String {
+/// A value; addresses are others in each run, so they have words.
+fn shown(value: &str, address: &str) -> String {
     match value {
         "(nil)" => "null".to_owned(),
-        _ if value.starts_with("0x") => "another address".to_owned(),
+        _ if value.starts_with("0x") => address.to_owned(),
         _ => value.to_owned(),
     }
 }
@@ -189,7 +186,7 @@ mod tests {
             three("the function", "returns", "ends by signal 11")
         );
         let pointer = "tests.c:9: f_differs: p->next is (nil), expected 0x7ffe10";
-        assert_eq!(read(pointer), three("p->next", "another address", "null"));
+        assert_eq!(read(pointer), three("p->next", "an address", "null"));
         assert_eq!(read("1 tests, 1 failed"), None);
     }
 

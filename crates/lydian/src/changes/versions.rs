@@ -28,9 +28,12 @@ pub(super) struct Versions<'r> {
 impl<'r> Versions<'r> {
     pub(super) fn load(request: &'r DiffRequest, observer: &dyn Observer) -> Result<Self, Error> {
         let flags = flags_of(&request.new, &request.flags, request.compile_commands.as_deref())?;
-        let load = |file: &Path, which: &str| load(file, &flags, which, observer);
-        let old = load(&request.old, "old")?;
-        let new = load(&request.new, "new")?;
+        let old_flags = match &request.old_flags {
+            Some(own) => &flags_of(&request.old, own, None)?,
+            None => &flags,
+        };
+        let old = load(&request.old, old_flags, "old", observer)?;
+        let new = load(&request.new, &flags, "new", observer)?;
         if new.program.types.target != Target::X86_64 {
             let what = "versions of 32-bit programs (`-m32`) are not compared";
             let error = lydian_base::Diagnostic::error("unsupported-target", what);
@@ -39,9 +42,17 @@ impl<'r> Versions<'r> {
         Ok(Self { request, old, new })
     }
 
-    /// The flags of both.
+    /// The flags of the new version, with which programs of both are made.
     pub(super) const fn flags(&self) -> &CompileFlags {
         &self.new.flags
+    }
+
+    /// The flags of a version.
+    pub(super) fn flags_of(&self, file: &Path) -> &CompileFlags {
+        match file == self.request.old {
+            true => &self.old.flags,
+            false => &self.new.flags,
+        }
     }
 
     pub(super) fn changes(&self) -> ProgramChanges {

@@ -20,6 +20,7 @@ fn compared(pair: &VersionPair) -> VersionDiff {
         path
     };
     let request = DiffRequest {
+        old_flags: None,
         old: file("old.c", &pair.old),
         new: file("new.c", &pair.new),
         functions: pair.functions.clone(),

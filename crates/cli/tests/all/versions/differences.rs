@@ -404,3 +404,17 @@ fn versions_whose_types_or_variables_differ_are_not_compared_on_common_inputs() 
     let types = types.replace("first = l", "*first = l").replace("(first)", "(*first)");
     unknown(&types, "the variable `first` has another type");
 }
+
+#[test]
+fn the_old_version_may_have_flags_and_headers_of_its_own() {
+    let text = "#include \"limit.h\"\nint f(const int *a) { return *a > LIMIT; }\n";
+    let at = versions(text, &format!("{text}int g(void) {{ return 1; }}\n"));
+    for (folder, limit) in [("before", 10), ("now", 12)] {
+        std::fs::create_dir(at.path(folder)).expect("a new folder");
+        at.write(&format!("{folder}/limit.h"), &format!("#define LIMIT {limit}\n"));
+    }
+    let ran = at.run("diff old.c unit.c -f f --old-flag -Ibefore --tests found -- -Inow");
+    assert!(ran.out.starts_with("f: differs\n"), "{ran}");
+    let same = at.run("diff old.c unit.c -f f -- -Inow");
+    assert_eq!(same.out, "f: equal, by its text\n1 function: 1 equal\n");
+}
