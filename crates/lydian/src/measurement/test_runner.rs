@@ -33,6 +33,7 @@ use rustc_hash::FxHashSet;
 
 use super::claimed_ending::{ends_alike, is_cut_short};
 use super::compiled_program::{self, CompiledProgram, Measurement};
+use super::literal_pointers::LiteralPointers;
 use crate::error::Error;
 use crate::project::Project;
 
@@ -430,13 +431,14 @@ impl<'a> TestRunner<'a> {
         }
         let is_undefined = does_undefined(&run);
         let has_no_result = returns && run.result.is_none();
+        let literals = LiteralPointers::of(&self.project.program, &run);
         let undetermined = UndeterminedBytes {
             globals: run.undetermined_globals,
             objects: run.undetermined_objects,
             blocks: run.undetermined_blocks,
         };
         let no_variables = run.missed_variables;
-        Forecast { is_undefined, has_no_result, undetermined, calls, no_variables }
+        Forecast { is_undefined, has_no_result, undetermined, literals, calls, no_variables }
     }
 
     /// The memory after a test that ends well, and the same from a run in which uninitialised memory
@@ -469,6 +471,8 @@ impl<'a> TestRunner<'a> {
         }
         match &mut seen {
             Some([first, other]) => {
+                forecast.literals.tell(first);
+                forecast.literals.tell(other);
                 forecast.undetermined.disturb(&self.project.program, other, first);
             }
             None => forecast.calls.clear(),
@@ -570,6 +574,8 @@ pub(crate) struct Forecast {
     /// Whether the function returns without a value, so that its result means nothing.
     pub(crate) has_no_result: bool,
     pub(crate) undetermined: UndeterminedBytes,
+    /// The string literals that pointers lead to.
+    pub(crate) literals: LiteralPointers,
     /// The number of calls of each undefined function; empty if the interpreter does not follow the
     /// test to its end.
     pub(crate) calls: Vec<(String, u32)>,

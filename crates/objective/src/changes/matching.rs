@@ -169,7 +169,9 @@ fn in_both(
     let name = new.program.functions[after].name.clone();
     let types = (old.program.functions[before].ty, new.program.functions[after].ty);
     let spelled = (signature(&old.program.types, types.0), signature(&new.program.types, types.1));
-    let status = if spelled.0 != spelled.1 {
+    // A pointer to const leads to the same objects.
+    let plain = |spelled: &str| spelled.replace("const ", "");
+    let status = if plain(&spelled.0) != plain(&spelled.1) {
         let (old, new) =
             (old.program.types.spell(types.0, &name), new.program.types.spell(types.1, &name));
         FunctionStatus::Signature { old, new }

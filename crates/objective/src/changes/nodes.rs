@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use lydian_base::{EntityId as _, entity_id};
 use lydian_ir::cfg::Cfg;
+use lydian_ir::libc::{EndFn, LibFn, model_named};
 use lydian_ir::source::Point;
 use lydian_ir::stmt::{Callee, Terminator};
 use lydian_ir::{
@@ -243,6 +244,9 @@ impl NodeText<'_> {
             Callee::Direct(callee) => {
                 let name = self.of.0.functions[*callee].name.clone();
                 self.word(&format!("call {name}"));
+                if is_failed_assertion(&name) {
+                    return;
+                }
             }
             Callee::Indirect(pointer) => {
                 self.word("call through");
@@ -359,4 +363,10 @@ pub(super) fn global_text(program: &Program, id: GlobalId) -> String {
 fn is_literal(program: &Program, id: GlobalId) -> bool {
     let global = &program.globals[id];
     global.read_only && global.name.starts_with('.')
+}
+/// Whether a function ends the program for a failed assertion. Its arguments are the message, with the file
+/// and the line.
+fn is_failed_assertion(name: &str) -> bool {
+    let model = model_named(name).map(|model| model.function);
+    matches!(model, Some(LibFn::End(EndFn::AssertFail)))
 }

@@ -346,12 +346,17 @@ impl<N: Notes> StateView<'_, '_, N> {
     /// Notes that the address of an input object as a number makes a difference to the current
     /// actor, if the value depends on one.
     fn meet_place_within(&mut self, pool: &mut TermPool, value: Term) {
+        self.note_number(pool, value);
+        if let Some(pointer) = self.context.inputs.pointer_within(pool, value) {
+            self.bounds.meet_place_of(&pointer.place);
+        }
+    }
+
+    /// Notes the place where a number is made of addresses of input objects.
+    fn note_number(&mut self, pool: &mut TermPool, value: Term) {
         let Self { context, state, reads, .. } = self;
         for symbol in context.inputs.address_symbols(pool, value) {
             reads.note_number(symbol, || text_at(context.program, state));
-        }
-        if let Some(pointer) = context.inputs.pointer_within(pool, value) {
-            self.bounds.meet_place_of(&pointer.place);
         }
     }
 
@@ -653,7 +658,7 @@ impl<N: Notes> StateReader for StateView<'_, '_, N> {
             return Ok(pool.sub(place_a, place_b));
         }
         let distance = pool.sub(a, b);
-        self.meet_place_within(pool, distance);
+        self.note_number(pool, distance);
         Ok(distance)
     }
 

@@ -93,3 +93,25 @@ fn inputs_have_values_that_a_person_would_choose() {
         assert!(d.abs() <= 1000.0 && (d * 4.0).fract() == 0.0, "{test:#}");
     }
 }
+
+#[test]
+fn the_text_of_strings_that_are_returned_or_stored_is_asserted() {
+    let place = Workplace::with(
+        "struct status { int code; const char *text; };
+static const char *last;
+const char *name_of(int code) { if (code == 1) return \"late\"; return \"none\"; }
+void set(struct status *s, int code) { s->code = code; s->text = code ? \"bad\" : \"good\"; }
+void note(int big) { last = big ? \"big\" : \"small\"; }
+const char *version(void) { return \"1.2.3\"; }
+",
+    );
+    place.done("gen unit.c");
+    let text = place.read("tests/tests.c");
+    let strings = ["\"late\"", "\"none\"", "CHECK_STR(version(), \"1.2.3\");"];
+    let stored = ["CHECK_STR(s.text, \"bad\");", "CHECK_STR(s.text, \"good\");"];
+    let kept = ["CHECK_STR(last, \"big\");", "CHECK_STR(last, \"small\");"];
+    for expected in strings.into_iter().chain(stored).chain(kept) {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(!text.contains("CHECK_NOT_NULL"), "{text}");
+}

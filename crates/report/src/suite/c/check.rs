@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use lydian_ir::test::Image;
+use lydian_ir::test::{Image, PointerTarget};
 use lydian_ir::{CType, CTypeId, IntKind, RecordId};
 
 use super::assertion::{Assertion, Line};
-use super::literal::{Names, array, member_of, scalar, string, unique};
+use super::literal::{Names, array, is_literal, member_of, scalar, string, unique};
 use crate::suite::image::{ObservedImage, plain};
 use crate::suite::value::{Pointer, Value, is_byte, read_part};
 
@@ -274,12 +274,29 @@ impl<'a, 'b> Checks<'a, 'b> {
         match pointer {
             Pointer::Block(block, at) => self.block(*block as usize, *at, lvalue, ty),
             Pointer::Unknown => self.push(Assertion::NotNull { seen }),
+            Pointer::To(PointerTarget::Global(name, offset)) if is_literal(name) => {
+                self.push(match self.text_of_literal(name, *offset, ty) {
+                    Some(expected) => Assertion::Text { seen, expected },
+                    None => Assertion::NotNull { seen },
+                });
+            }
             _ => {
                 if let Ok(expected) = self.address(pointer, ty) {
                     self.push(Assertion::Pointer { seen, expected });
                 }
             }
         }
+    }
+
+    /// The text at a place of a string literal of the program, if the type is that of a pointer to bytes.
+    /// Equal literals of a program may have one address or several.
+    fn text_of_literal(&self, name: &str, offset: u64, ty: CTypeId) -> Option<String> {
+        let program = self.names.program;
+        program.types.pointee(ty).filter(|pointee| is_byte(&program.types, *pointee))?;
+        let bytes = Image::initial(program, program.global_named(name)?).bytes;
+        let bytes = bytes.get(offset as usize..)?;
+        let length = bytes.iter().position(|byte| *byte == 0)?;
+        Some(string(&bytes[..length]))
     }
 
     /// The target of a pointer of a type, as an expression. A member is named if its type is that of

@@ -260,9 +260,14 @@ pub(super) fn function_name(name: &str) -> String {
     if name.starts_with("lydian_callback_") { format!("lydian_stub_{name}") } else { name.into() }
 }
 
+/// Whether a variable's name is that of a string literal of the program.
+pub(super) fn is_literal(name: &str) -> bool {
+    name.starts_with(".str.")
+}
+
 /// The text of a string literal of the program.
 fn literal_text(program: &Program, name: &str) -> Option<String> {
-    let global = program.global_named(name).filter(|_| name.starts_with(".str."))?;
+    let global = program.global_named(name).filter(|_| is_literal(name))?;
     let mut bytes = Image::initial(program, global).bytes;
     bytes.pop(); // C adds the last NUL itself
     Some(string(&bytes))

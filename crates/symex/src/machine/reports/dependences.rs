@@ -1,6 +1,7 @@
 //! Dependences of paths on values that the program does not determine.
 
 use lydian_base::Span;
+use lydian_eval::Undetermined;
 use lydian_smt::Term;
 
 use crate::limits::Cut;
@@ -47,8 +48,12 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// The place of the text where a path, or one of the conditions that a test is to meet, uses the
     /// number that the address of an object is: a run of the test may do something else.
     pub(crate) fn use_of_location(&mut self, state: &State<N>, met: Vec<Term>) -> Option<Span> {
-        if state.placed.is_some() {
-            return state.placed;
+        let by_chance = state.depends.cuts().into_iter().find_map(|cut| match cut {
+            Cut::Undetermined(Undetermined::Location, at) => Some(at),
+            _ => None,
+        });
+        if let Some(at) = state.placed.or(by_chance) {
+            return Some(at);
         }
         let Self { context, pool, reads, .. } = self;
         let symbol = met.into_iter().find_map(|met| context.inputs.number_in(pool, met))?;
