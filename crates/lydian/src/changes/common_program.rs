@@ -13,7 +13,7 @@ use lydian_ir::{CType, CTypeId, FuncId, Global, GlobalId, GlobalInit, Linkage, P
 use lydian_objective::changes::{FunctionChange, ProgramPlaces};
 
 use super::driver::{Pair, old_name};
-use super::product::{part, whole};
+use super::product::{defined, part, whole};
 use super::versions::Versions;
 
 /// The first part of the names of string literals.
@@ -54,13 +54,8 @@ impl CommonProgram {
         let parts = vec![part("new", new, Role::Part), part("old", old, Role::Part)];
         let mut program = whole(versions, parts)?;
         lydian_inputs::prepare(&mut program);
-        let named = |name: &str| {
-            let found = program.function_named(name);
-            found.filter(|id| program.functions[*id].body.is_some())
-        };
-        let missing = || "the versions cannot be linked".to_owned();
-        let new = named(name).ok_or_else(missing)?;
-        let old = named(&old_name(name)).ok_or_else(missing)?;
+        let new = defined(&program, name)?;
+        let old = defined(&program, &old_name(name))?;
         Ok(Self { program, old, new })
     }
 }

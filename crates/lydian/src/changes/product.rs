@@ -21,6 +21,7 @@ use crate::project::paths::absolute;
 
 /// The function that gives the place of the error number.
 const ERROR_NUMBER: &str = "__errno_location";
+const UNLINKED: &str = "the versions cannot be linked";
 /// The name of a version's `main` in a product.
 pub(super) const MAIN: &str = "main_of_version";
 
@@ -58,18 +59,23 @@ impl Product {
         ];
         let mut program = whole(versions, parts)?;
         lydian_inputs::prepare(&mut program);
-        let named = |name: &str| {
-            let found = program.function_named(name);
-            found.filter(|id| program.functions[*id].body.is_some())
-        };
-        let missing = || "the versions cannot be linked".to_owned();
-        let id = named(DRIVER).ok_or_else(missing)?;
-        let new = named(function).ok_or_else(missing)?;
-        let old = named(&old_name(function)).ok_or_else(missing)?;
-        let difference = calls(&program, id, DIFFERENCE).first().copied().ok_or_else(missing)?;
+        let id = defined(&program, DRIVER)?;
+        let new = defined(&program, function)?;
+        let old = defined(&program, &old_name(function))?;
+        let difference = calls(&program, id, DIFFERENCE).first().copied();
+        let difference = difference.ok_or_else(|| UNLINKED.to_owned())?;
         let uncompared = calls(&program, id, UNCOMPARED);
         Ok(Self { driver: id, new, old, difference, uncompared, program })
     }
+}
+
+/// The function with a body of a name.
+///
+/// # Errors
+/// That there is none: the versions are no program.
+pub(super) fn defined(program: &Program, name: &str) -> Result<FuncId, String> {
+    let found = program.function_named(name);
+    found.filter(|id| program.functions[*id].body.is_some()).ok_or_else(|| UNLINKED.to_owned())
 }
 
 /// The program of a driver with a `main` that gives it its inputs.
