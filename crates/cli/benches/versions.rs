@@ -3,16 +3,28 @@
 //!
 //!     cargo bench -p lydian-cli --bench versions [-- OLD.c NEW.c]
 //!
-//! Each version is the program of `examples/versions` with one local change. All functions are tested
-//! for MC/DC, in an empty folder each time, by one thread. Printed are the objectives that the change
-//! affects, and for three explorations the statements that were executed (states), paths, objectives that
-//! were decided, and the time: with the old version, without it, and without it where all paths are
-//! followed to their ends, as the symbolic execution of the paper does. The last lines have the medians
-//! of the ratios.
+//! Each version is a program of `examples/versions` with one local change. All functions are tested for
+//! MC/DC, in an empty folder each time, by one thread. Printed are the objectives that the change affects,
+//! and for five explorations the statements that were executed (states), paths, objectives that were
+//! decided, the time, and the part of it behind loading and comparing:
+//!
+//! - *directed*: with the old version, as `lydian gen --against` does it;
+//! - *directed, unmerged*: the same, without merging in code that no objective asks for;
+//! - *full*: without the old version, as `lydian gen` does it;
+//! - *full, merged*: the same, with that merging, which shows how much of the gain is that of the change;
+//! - *all paths*: without the old version, each path followed to its end, as the symbolic execution of the
+//!   paper does.
+//!
+//! Times are processor times, those of compilers and native runs included. The last lines have the medians of the ratios, and the impacted objectives that a full exploration
+//! decides and the directed one does not.
 
+#[path = "shared/processor.rs"]
+mod processor;
+
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use comfy_table::{Table, presets};
 use lydian::exploration::Config;
@@ -20,169 +32,260 @@ use lydian::{
     CancelToken, Criterion, Event, Generator, GeneratorOptions, ObjectiveRequest, Project,
     ProjectRequest, VerdictKind,
 };
+use processor::processor_time;
 
 /// The time for each function.
 const TIME: Duration = Duration::from_secs(60);
 
-/// A version: the text that is replaced, and what takes its place.
-const VERSIONS: [(&str, &str); 7] = [
-    (
-        "own_is_above(e) && e->separation_up >= threshold",
-        "own_is_above(e) && e->separation_up > threshold",
-    ),
-    (
-        "found == DESCEND && e->own.altitude < HORIZON + 400",
-        "found == DESCEND && e->own.altitude < HORIZON + 500",
-    ),
-    ("if (layer == 2)\n        return 640;", "if (layer == 2)\n        return 650;"),
-    ("return e->other.altitude < e->own.altitude;", "return e->other.altitude <= e->own.altitude;"),
-    (
-        "if (found == CLIMB && e->own.rate < 0 - MOST_RATE)",
-        "if (found == CLIMB && (e->own.rate < 0 - MOST_RATE || e->layer > 3))",
-    ),
-    (
-        "wants_down = descent_without_crossing(e) && own_is_above(e);",
-        "wants_down = descent_without_crossing(e);",
-    ),
-    (
-        "e->separation_up + CLIMB_BONUS : e->separation_up",
-        "e->separation_up + 120 : e->separation_up",
-    ),
+/// A program with its versions: the text that is replaced, and what takes its place.
+struct Subject {
+    file: &'static str,
+    versions: &'static [(&'static str, &'static str)],
+}
+
+const SUBJECTS: [Subject; 2] = [
+    Subject {
+        file: "advisory.c",
+        versions: &[
+            (
+                "own_is_above(e) && e->separation_up >= threshold",
+                "own_is_above(e) && e->separation_up > threshold",
+            ),
+            (
+                "found == DESCEND && e->own.altitude < HORIZON + 400",
+                "found == DESCEND && e->own.altitude < HORIZON + 500",
+            ),
+            ("if (layer == 2)\n        return 640;", "if (layer == 2)\n        return 650;"),
+            (
+                "return e->other.altitude < e->own.altitude;",
+                "return e->other.altitude <= e->own.altitude;",
+            ),
+            (
+                "if (found == CLIMB && e->own.rate < 0 - MOST_RATE)",
+                "if (found == CLIMB && (e->own.rate < 0 - MOST_RATE || e->layer > 3))",
+            ),
+            (
+                "wants_down = descent_without_crossing(e) && own_is_above(e);",
+                "wants_down = descent_without_crossing(e);",
+            ),
+            (
+                "e->separation_up + CLIMB_BONUS : e->separation_up",
+                "e->separation_up + 120 : e->separation_up",
+            ),
+        ],
+    },
+    Subject {
+        file: "monitor.c",
+        versions: &[
+            ("m->alarms > 9 && m->held == 0", "m->alarms > 8 && m->held == 0"),
+            ("if (m->wind > 40 || m->gear_is_down)", "if (m->wind > 40 && m->gear_is_down)"),
+            ("m->own_rate * 2 < MOST_RATE", "m->own_rate < MOST_RATE"),
+            ("t->closing > 600 || t->range < 1000", "t->closing > 600 || t->range <= 1000"),
+            ("m->radio_height > 2500", "m->radio_height > 2400"),
+            ("if (above && m->own_height > LOW)", "if (above)"),
+            (
+                "m->tracks[i].level > m->tracks[found].level",
+                "m->tracks[i].level >= m->tracks[found].level",
+            ),
+            ("before != KEEP && m->held < 3", "before != KEEP && m->held < 5"),
+        ],
+    },
+];
+
+/// How a version is explored.
+#[derive(Clone, Copy)]
+struct Way {
+    name: &'static str,
+    directed: bool,
+    merged: bool,
+    every_path: bool,
+}
+
+const WAYS: [Way; 5] = [
+    Way { name: "directed", directed: true, merged: true, every_path: false },
+    Way { name: "directed, unmerged", directed: true, merged: false, every_path: false },
+    Way { name: "full", directed: false, merged: false, every_path: false },
+    Way { name: "full, merged", directed: false, merged: true, every_path: false },
+    Way { name: "all paths", directed: false, merged: false, every_path: true },
 ];
 
 /// The cost of one run, over all functions.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Cost {
     steps: u64,
     paths: u64,
     decided: usize,
+    /// The objectives that were asked for and are not decided.
+    open: BTreeSet<String>,
     seconds: f64,
+    /// Without loading and comparing the versions.
+    generating: f64,
+    impacted: usize,
+    all: usize,
+}
+
+/// The old version and the new one.
+struct Pair {
+    name: String,
+    old: PathBuf,
+    new: PathBuf,
 }
 
 fn main() {
     let given: Vec<PathBuf> =
         std::env::args().skip(1).filter(|word| word.ends_with(".c")).map(PathBuf::from).collect();
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let pairs = match &given[..] {
-        [old, new] => vec![(old.clone(), new.clone())],
-        _ => versions(folder.path()),
+    let groups: Vec<Vec<Pair>> = match &given[..] {
+        [old, new] => vec![vec![Pair { name: "v1".into(), old: old.clone(), new: new.clone() }]],
+        _ => SUBJECTS.iter().map(|subject| subject.pairs(folder.path())).collect(),
     };
+    let mut all = Vec::new();
+    for pairs in groups {
+        let costs: Vec<[Cost; 5]> = pairs.iter().map(|pair| pair.explored(folder.path())).collect();
+        show(&pairs, &costs);
+        all.extend(costs);
+    }
+    if given.is_empty() {
+        say("all versions");
+        show_medians(&all);
+    }
+}
+
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).expect("the output takes it");
+}
+
+fn show(pairs: &[Pair], costs: &[[Cost; 5]]) {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header([
         "version",
-        "objectives",
+        "impacted",
         "exploration",
         "states",
         "paths",
         "decided",
+        "open",
         "time",
+        "behind loading",
     ]);
-    let (mut needed, mut complete) = (Vec::new(), Vec::new());
-    for (number, (old, new)) in pairs.iter().enumerate() {
-        let (some, impacted, all) = cost(new, Some(old), folder.path(), false);
-        let (whole, ..) = cost(new, None, folder.path(), false);
-        let (every, ..) = cost(new, None, folder.path(), true);
-        let version = format!("v{}", number + 1);
-        let counted = format!("{impacted} of {all} impacted");
-        table.add_row(row(&version, &counted, "with the old version", some));
-        table.add_row(row("", "", "without", whole));
-        table.add_row(row("", "", "of all paths", every));
-        needed.push(some.relative_to(whole));
-        complete.push(some.relative_to(every));
-    }
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{table}");
-    for (what, ratios) in [("what is needed without it", needed), ("all paths", complete)] {
-        let (states, seconds) = (median(&ratios, |it| it.0), median(&ratios, |it| it.1));
-        let _ = writeln!(
-            out,
-            "median, relative to {what}: {states:.2} of the states, {seconds:.2} of the time"
-        );
-    }
-}
-
-fn row(version: &str, counted: &str, what: &str, cost: Cost) -> [String; 7] {
-    let Cost { steps, paths, decided, seconds } = cost;
-    [
-        version.to_owned(),
-        counted.to_owned(),
-        what.to_owned(),
-        steps.to_string(),
-        paths.to_string(),
-        decided.to_string(),
-        format!("{seconds:.2} s"),
-    ]
-}
-
-fn median(ratios: &[(f64, f64)], of: impl Fn(&(f64, f64)) -> f64) -> f64 {
-    let mut all: Vec<f64> = ratios.iter().map(of).collect();
-    all.sort_by(f64::total_cmp);
-    all[all.len() / 2]
-}
-
-impl Cost {
-    /// The parts of the states and of the time of another run.
-    fn relative_to(self, other: Self) -> (f64, f64) {
-        (self.steps as f64 / other.steps.max(1) as f64, self.seconds / other.seconds)
-    }
-}
-
-/// The files of the old version and of each new one.
-fn versions(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
-    let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/versions/advisory.c");
-    let text = std::fs::read_to_string(&base).expect("the example is there");
-    let changed = VERSIONS.iter().enumerate().map(|(number, (from, to))| {
-        assert_eq!(text.matches(from).count(), 1, "`{from}` stands there once");
-        let file = folder.join(format!("v{}.c", number + 1));
-        std::fs::write(&file, text.replace(from, to)).expect("a file can be written");
-        (base.clone(), file)
-    });
-    changed.collect()
-}
-
-/// The cost of tests for a file, the objectives that are asked for, and all.
-fn cost(
-    file: &Path,
-    old: Option<&PathBuf>,
-    folder: &Path,
-    every_path: bool,
-) -> (Cost, usize, usize) {
-    let silent = |_: Event<'_>| {};
-    let tests = tempfile::tempdir_in(folder).expect("a temporary folder can be made");
-    let begun = Instant::now();
-    let project = Project::load(&ProjectRequest::new(file), &silent).expect("it is C");
-    let objectives = project
-        .objectives(&ObjectiveRequest::new([Criterion::Mcdc]), &silent)
-        .expect("it has objectives");
-    let old = old.map(|old| Project::load(&ProjectRequest::new(old), &silent).expect("it is C"));
-    let impact = old.map(|old| project.impact(&objectives, &old));
-    let counts = impact.as_ref().map(|impact| impact.counts.clone()).unwrap_or_default();
-    let options = GeneratorOptions {
-        time: TIME,
-        jobs: std::num::NonZeroUsize::new(1),
-        exploration: Config {
-            nice_values: true,
-            seed: 1,
-            look_ahead: !every_path,
-            stop_when_covered: !every_path,
-            ..Config::default()
-        },
-        impact,
-        ..GeneratorOptions::new(tests.path())
-    };
-    let generator = Generator::new(&project, &objectives, options);
-    let generation = generator.run(&CancelToken::new(), &silent).expect("tests can be generated");
-    let mut cost = Cost { seconds: begun.elapsed().as_secs_f64(), ..Cost::default() };
-    let mut all = 0;
-    for function in &generation.summary.functions {
-        if let Some(exploration) = &function.exploration {
-            cost.steps += exploration.steps;
-            cost.paths += exploration.paths;
+    for (pair, costs) in pairs.iter().zip(costs) {
+        let counted = format!("{} of {}", costs[0].impacted, costs[0].all);
+        for (way, cost) in WAYS.iter().zip(costs) {
+            let first = way.name == WAYS[0].name;
+            let of_first = |text: &str| if first { text.to_owned() } else { String::new() };
+            table.add_row([
+                of_first(&pair.name),
+                of_first(&counted),
+                way.name.to_owned(),
+                cost.steps.to_string(),
+                cost.paths.to_string(),
+                cost.decided.to_string(),
+                cost.open.len().to_string(),
+                format!("{:.2} s", cost.seconds),
+                format!("{:.2} s", cost.generating),
+            ]);
         }
-        let is_decided = |kind: VerdictKind| kind != VerdictKind::Unknown;
-        cost.decided += function.objectives.iter().filter(|one| is_decided(one.verdict)).count();
-        all += function.objectives.len();
     }
-    (cost, counts.iter().map(|count| count.impacted).sum(), all)
+    say(&table.to_string());
+    show_medians(costs);
+}
+
+fn show_medians(costs: &[[Cost; 5]]) {
+    for (at, way) in WAYS.iter().enumerate().skip(1) {
+        let of = |part: fn(&Cost) -> f64| {
+            median(costs.iter().map(|costs| part(&costs[0]) / part(&costs[at])).collect())
+        };
+        say(&format!(
+            "median of directed to {}: {:.2} of the states, {:.2} of the time, {:.2} behind loading",
+            way.name,
+            of(|cost| cost.steps.max(1) as f64),
+            of(|cost| cost.seconds),
+            of(|cost| cost.generating),
+        ));
+    }
+    let missed: usize =
+        costs.iter().map(|costs| costs[0].open.difference(&costs[2].open).count()).sum();
+    say(&format!("impacted objectives that full exploration alone decides: {missed}"));
+}
+
+fn median(mut all: Vec<f64>) -> f64 {
+    all.sort_by(f64::total_cmp);
+    let middle = all.len() / 2;
+    if all.len() % 2 == 1 { all[middle] } else { f64::midpoint(all[middle - 1], all[middle]) }
+}
+
+impl Subject {
+    /// The files of the old version and of each new one.
+    fn pairs(&self, folder: &Path) -> Vec<Pair> {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/versions");
+        let old = examples.join(self.file);
+        let text = std::fs::read_to_string(&old).expect("the example is there");
+        let changed = self.versions.iter().enumerate().map(|(number, (from, to))| {
+            assert_eq!(text.matches(from).count(), 1, "`{from}` stands there once");
+            let name = format!("{} v{}", self.file.trim_end_matches(".c"), number + 1);
+            let new = folder.join(format!("{}.c", name.replace(' ', "_")));
+            std::fs::write(&new, text.replace(from, to)).expect("a file can be written");
+            Pair { name, old: old.clone(), new }
+        });
+        changed.collect()
+    }
+}
+
+impl Pair {
+    fn explored(&self, folder: &Path) -> [Cost; 5] {
+        WAYS.map(|way| self.cost(way, folder))
+    }
+
+    /// The cost of tests for the new version.
+    fn cost(&self, way: Way, folder: &Path) -> Cost {
+        let silent = |_: Event<'_>| {};
+        let tests = tempfile::tempdir_in(folder).expect("a temporary folder can be made");
+        let begun = processor_time();
+        let load = |file| Project::load(&ProjectRequest::new(file), &silent).expect("it is C");
+        let project = load(&self.new);
+        let objectives = project
+            .objectives(&ObjectiveRequest::new([Criterion::Mcdc]), &silent)
+            .expect("it has objectives");
+        let impact = way.directed.then(|| project.impact(&objectives, &load(&self.old)));
+        let counts = impact.as_ref().map(|impact| impact.counts.clone()).unwrap_or_default();
+        let options = GeneratorOptions {
+            time: TIME,
+            jobs: std::num::NonZeroUsize::new(1),
+            exploration: Config {
+                nice_values: true,
+                seed: 1,
+                look_ahead: !way.every_path,
+                stop_when_covered: !way.every_path,
+                merge_silent_code: way.merged,
+                ..Config::default()
+            },
+            impact,
+            ..GeneratorOptions::new(tests.path())
+        };
+        let generator = Generator::new(&project, &objectives, options);
+        let loaded = processor_time() - begun;
+        let generation = generator.run(&CancelToken::new(), &silent).expect("there are tests");
+        let seconds = processor_time() - begun;
+        let mut cost = Cost { seconds, generating: seconds - loaded, ..Cost::default() };
+        cost.impacted = counts.iter().map(|count| count.impacted).sum();
+        for function in &generation.summary.functions {
+            if let Some(exploration) = &function.exploration {
+                cost.steps += exploration.steps;
+                cost.paths += exploration.paths;
+            }
+            for one in &function.objectives {
+                cost.all += 1;
+                match one.verdict {
+                    VerdictKind::Unknown if one.reason.contains("left alone") => {}
+                    VerdictKind::Unknown => {
+                        _ = cost.open.insert(format!("{} {}", function.name, one.name));
+                    }
+                    _ => cost.decided += 1,
+                }
+            }
+        }
+        cost
+    }
 }

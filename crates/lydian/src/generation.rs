@@ -76,7 +76,8 @@ pub struct GeneratorOptions {
     pub query_log: Option<PathBuf>,
     /// The outside checker that is asked about objectives of whole programs, too.
     pub outside: Option<OutsideRequest>,
-    /// The objectives that a change affects, where only those are asked for.
+    /// The objectives that a change affects, where only those are asked for. Explorations are cheaper with
+    /// [`Config::merge_silent_code`] then.
     pub impact: Option<ChangeImpact>,
 }
 

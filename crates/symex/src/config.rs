@@ -209,6 +209,11 @@ pub struct Config {
     /// With `merge`, where labels are deleted: how often control may come to a loop or call without
     /// a label that is left before its states are merged behind it. `None` merges no such states.
     pub merge_states_after: Option<u32>,
+    /// With `merge`, where labels are deleted: whether ways are merged from the first time on that control
+    /// comes to them. Choices between values do not fork first then, nor do loops and calls without a
+    /// label that is left, and the ways of branches without one are merged where they meet. For
+    /// explorations that ask for a few of many labels: nothing is to be found in most of their code.
+    pub merge_silent_code: bool,
     /// Which state goes on next.
     pub search: Search,
     /// The seed of random choices.
@@ -295,6 +300,7 @@ impl Default for Config {
             merge: true,
             choice_forks: CHOICE_FORKS,
             merge_states_after: Some(MERGE_STATES_AFTER),
+            merge_silent_code: false,
             search: Search::default(),
             seed: 0,
             limits: Limits::default(),

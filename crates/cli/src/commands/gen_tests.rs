@@ -30,7 +30,9 @@ pub(crate) fn run(args: &GenArgs) -> Result<ExitCode, Failure> {
     let objectives = project.objectives(&args.objectives(), &observer)?;
     let impact = old_version::impact(&args.change, (&project, &request), &objectives, &observer)?;
     let shown_impact = impact.as_ref().map(shown_impact).unwrap_or_default();
-    let options = GeneratorOptions { impact, ..args.options() };
+    let mut options = GeneratorOptions { impact, ..args.options() };
+    // Most code has no objective that is asked for then.
+    options.exploration.merge_silent_code = options.impact.is_some();
     let generator = Generator::new(&project, &objectives, options);
     let generation = generator.run(&cancel, &observer)?;
     let traced = observer.end();

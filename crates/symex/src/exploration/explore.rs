@@ -628,7 +628,9 @@ impl Novelty {
             *self = Self::of(state, pool);
         }
         let terms = pool.len() - self.terms;
-        state.course.steps - self.at + terms as u64 / STEP_TERMS >= steps
+        // Behind a merge scope another state may go on, with a path that is shorter.
+        let since = state.course.steps.saturating_sub(self.at);
+        since + terms as u64 / STEP_TERMS >= steps
     }
 }
 

@@ -305,7 +305,9 @@ impl Merging {
         if state.course.check.is_some() {
             return false; // the same however often it is evaluated
         }
-        let (choices, most) = (&mut self.choices, machine.context.config.choice_forks);
+        let config = &machine.context.config;
+        let most = if config.merge_silent_code { 0 } else { config.choice_forks };
+        let choices = &mut self.choices;
         state.log.decide(Question::Follow, || {
             let met = choices.entry(place).or_default();
             *met += 1;

@@ -1,8 +1,10 @@
-//! Merge scopes: the states of the ways through a loop or a call without a goal are merged behind
-//! it.
+//! Merge scopes: the states of the ways through a loop, a call or a branch without a goal are merged
+//! behind it.
 //!
 //! A *scope* is a natural loop, entered at its header and left where control comes to a block
-//! outside of it, or a call, from the first block of the callee to its return. It has no goal if no
+//! outside of it, or a call, from the first block of the callee to its return. Where an exploration asks
+//! for few of many labels ([`Config::merge_silent_code`](crate::Config::merge_silent_code)), so are the
+//! blocks from a branch to the first block where all its ways meet. A scope has no goal if no
 //! label that is left, and no part of a hyperlabel, lies in it or in its callees. Since covered
 //! labels are deleted, a scope may lose its last goal in the midst of an exploration.
 //!
@@ -19,7 +21,8 @@
 //!
 //! Scopes are worth it where all paths are followed anyway, to show that no input covers the labels
 //! left. As long as there are labels that no path reached, and the exploration stops once all are
-//! covered, it looks for the next such label instead, and scopes are executed like other code.
+//! covered, it looks for the next such label instead, and scopes are executed like other code. With few
+//! labels most code is on the way to them, and scopes are run from the first time on.
 //!
 //! Where labels lie has no effect on exactness, only on the benefit: a label that is met inside a
 //! scope is looked at on each state as usual.
@@ -28,7 +31,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use lydian_base::EntityId;
-use lydian_ir::cfg::{Cfg, Dominators, Loops};
+use lydian_ir::cfg::{Cfg, Dominators, Loops, PostDominators};
 use lydian_ir::{BlockId, Body, Callee, FuncId, Program, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -46,7 +49,8 @@ const FUTILE: u32 = 2;
 /// The most scopes within each other that are run at once.
 const MOST_DEPTH: usize = 12;
 
-/// The beginning of a scope: the header of a loop of a function, or `None` for a call of it.
+/// The beginning of a scope: the header of a loop or the block of a branch, or `None` for a call of the
+/// function.
 type ScopeKey = (FuncId, Option<BlockId>);
 
 /// The knowledge about a scope.
@@ -153,7 +157,8 @@ impl Merging {
         state: &mut State,
     ) -> Option<ScopeEntry> {
         let config = &machine.context.config;
-        let exhaustive = !config.stop_when_covered || goals.labels.new_ones() == 0;
+        let exhaustive =
+            !config.stop_when_covered || config.merge_silent_code || goals.labels.new_ones() == 0;
         let wanted =
             config.merge && config.merge_states_after.is_some() && !config.every_path && exhaustive;
         let frame = state.frame();
@@ -173,7 +178,8 @@ impl Merging {
         let body = machine.body(state);
         let is_call = block == body.entry && state.frames.len() > 1 && body.blocks.len() > 1;
         let call = is_call.then_some(None);
-        let is_header = self.headers(func, body).contains_key(&block);
+        let branches = config.merge_silent_code;
+        let is_header = self.headers(func, body, branches).contains_key(&block);
         for header in call.into_iter().chain(is_header.then_some(Some(block))) {
             let begin = (func, header);
             let active = self.scopes.active.contains(&(serial, header));
@@ -192,7 +198,9 @@ impl Merging {
         begin: ScopeKey,
         body: &Body,
     ) -> bool {
-        let Some(after) = machine.context.config.merge_states_after else { return false };
+        let config = &machine.context.config;
+        let Some(after) = config.merge_states_after else { return false };
+        let after = if config.merge_silent_code { 0 } else { after };
         if !self.scopes.known.contains_key(&begin) {
             let scope = self.scope(machine, goals, begin, body);
             self.scopes.known.insert(begin, scope);
@@ -221,7 +229,7 @@ impl Merging {
     ) -> MergeScope {
         let mut inside = vec![header.is_none(); body.blocks.len()];
         if let Some(header) = header {
-            let headers = self.headers(func, body);
+            let headers = self.headers(func, body, machine.context.config.merge_silent_code);
             headers[&header].iter().for_each(|block| inside[block.index()] = true);
         }
         let mut sites = Vec::new();
@@ -240,12 +248,20 @@ impl Merging {
         MergeScope { inside, sites, ..MergeScope::default() }
     }
 
-    /// The loops of a function by their headers, with their blocks.
-    fn headers(&mut self, func: FuncId, body: &Body) -> Rc<FxHashMap<BlockId, Vec<BlockId>>> {
+    /// The loops of a function by their headers, with their blocks; with `branches`, also the blocks
+    /// from each other branch to the place where its ways meet.
+    fn headers(
+        &mut self,
+        func: FuncId,
+        body: &Body,
+        branches: bool,
+    ) -> Rc<FxHashMap<BlockId, Vec<BlockId>>> {
         let headers = self.scopes.headers.entry(func).or_insert_with(|| {
             let cfg = Cfg::new(body);
+            let mut headers = if branches { branch_scopes(&cfg) } else { FxHashMap::default() };
             let loops = Loops::new(&cfg, &Dominators::new(&cfg)).loops;
-            Rc::new(loops.values().map(|one| (one.header, one.blocks.clone())).collect())
+            headers.extend(loops.values().map(|one| (one.header, one.blocks.clone())));
+            Rc::new(headers)
         });
         headers.clone()
     }
@@ -297,6 +313,25 @@ impl Merging {
         };
         if settles(goals, state) { place } else { ScopePlace::Inside }
     }
+}
+
+/// The blocks from each branch to the place where all its ways meet, the branch's own first.
+fn branch_scopes(cfg: &Cfg) -> FxHashMap<BlockId, Vec<BlockId>> {
+    let post = PostDominators::new(cfg);
+    let branches = cfg.reverse_postorder().iter().filter(|block| cfg.successors(**block).len() > 1);
+    let scopes = branches.filter_map(|branch| {
+        let meet = post.immediate(*branch)?;
+        let mut inside = vec![*branch];
+        let mut at = 0;
+        while let Some(block) = inside.get(at).copied() {
+            let next = cfg.successors(block).iter().filter(|next| **next != meet);
+            let new: Vec<BlockId> = next.filter(|next| !inside.contains(*next)).copied().collect();
+            inside.extend(new);
+            at += 1;
+        }
+        Some((*branch, inside))
+    });
+    scopes.collect()
 }
 
 /// The functions with bodies that some blocks call, directly or through other functions.

@@ -16,8 +16,8 @@ fn all(merge_states_after: Option<u32>) -> Config {
     Config { stop_when_covered: false, look_ahead: false, ..config }
 }
 
-/// Explores a function without merging, with merging, and with merging and eviction of all waiting
-/// states. Compares the covered labels, the remaining ones, and the omissions. All tests must end
+/// Explores a function without merging, with merging, with merging and eviction of all waiting states, and
+/// with merging of everything that has no label left. Compares the covered labels, the remaining ones, and the omissions. All tests must end
 /// as predicted and cover the claimed labels.
 fn both(text: &str, criteria: &[Criterion]) -> [Explored; 2] {
     both_with(text, criteria, Settings::default())
@@ -27,9 +27,10 @@ fn both(text: &str, criteria: &[Criterion]) -> [Explored; 2] {
 fn both_with(text: &str, criteria: &[Criterion], settings: Settings) -> [Explored; 2] {
     let mut compacting = all(Some(0));
     compacting.limits.whole_states = Some(0);
-    let [apart, merged, evicted] = [all(None), all(Some(0)), compacting]
+    let silent = Config { merge_silent_code: true, ..all(Some(0)) };
+    let [apart, merged, evicted, silent] = [all(None), all(Some(0)), compacting, silent]
         .map(|config| explore_c_with(text, "f", criteria, &config, settings.clone()));
-    for found in [&merged, &evicted] {
+    for found in [&merged, &evicted, &silent] {
         confirm(found);
         for criterion in criteria {
             assert_eq!(found.covered(*criterion), apart.covered(*criterion), "{criterion:?}");
@@ -301,5 +302,70 @@ fn volatile_memory_that_one_of_two_ways_read_is_read_again_behind_them() {
         assert!(found.summary.statistics.merged_states > 0, "{:?}", found.summary);
         let left = found.summary.left.iter().filter(|left| left.reasons.is_empty());
         assert_eq!(left.count(), 0, "{reads}: {:?}", found.summary);
+    }
+}
+
+/// An exploration that stops when all labels are covered, and merges code without one or not.
+fn for_few(text: &str, merge_silent_code: bool) -> Explored {
+    let config = Config { merge_silent_code, nice_values: true, ..Config::default() };
+    let found = explore_c(text, "f", BRANCHES, &config);
+    confirm(&found);
+    found
+}
+
+/// Ways that write to memory and meet again, in a function without labels of its own.
+const WRITES: &str = "
+    struct s { int a, b, c, x, y, z; };
+    static void set(struct s *s) {
+        if (s->a > 3) s->x = 1;
+        if (s->b > 3) s->y = s->a;
+        if (s->c > 3) { s->z = 2; if (s->a > 9) s->y = 4; }
+        for (int i = 0; i < (s->b & 3); i++) s->x++;
+    }";
+
+#[test]
+fn ways_that_write_to_memory_are_one_path_from_the_first_time_on_in_code_without_a_label() {
+    let text = format!(
+        "{WRITES}
+        int f(int a, int b, int c, int d) {{
+            struct s s = {{a, b, c, 0, 0, 0}};
+            set(&s);
+            if (s.x > 9 && s.z == 1) return 1;
+            return s.y == d;
+        }}"
+    );
+    let [all, few] = [false, true].map(|silent| for_few(&text, silent));
+    assert_eq!(few.covered(Criterion::Bc), all.covered(Criterion::Bc));
+    let left = |found: &Explored| found.summary.left.len();
+    assert!(few.summary.complete && left(&few) == left(&all) && left(&few) > 0);
+    let [all, few] = [all, few].map(|found| found.summary.path_count());
+    assert!(few * 3 <= all, "{few} paths of {all}");
+}
+
+#[test]
+fn a_shorter_path_may_go_on_behind_ways_that_are_merged() {
+    let text = "
+        struct t { int range, closing, is_heard, level; };
+        static void sort(struct t *t) {
+            t->level = 0;
+            if (!t->is_heard || t->range >= 9000) return;
+            t->level = 1;
+            if (t->closing > 0 && t->range < 3000) t->level = 2;
+            if (t->level == 2 && (t->closing > 600 || t->range < 1000)) t->level = 3;
+        }
+        int f(struct t all[3], int held) {
+            int i, found = 0;
+            for (i = 0; i < 3; i++) sort(&all[i]);
+            for (i = 1; i < 3; i++) if (all[i].level > all[found].level) found = i;
+            if (all[found].level > 3) return 1;
+            return held > 3 ? 2 : all[found].level;
+        }";
+    for silent in [false, true] {
+        let found = for_few(text, silent);
+        assert!(
+            found.summary.complete && found.summary.left.len() == 1,
+            "{:?}",
+            found.summary.left
+        );
     }
 }

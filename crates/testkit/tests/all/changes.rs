@@ -3,12 +3,14 @@
 //! `LYDIAN_SEEDS=100..400` chooses the seeds; a failure names the seed and shows both texts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use lydian_ir::interp::{Interpreter, Options};
 use lydian_objective::changes::{
     AffectedPlaces, FunctionStatus, ImpactedObjectives, ProgramChanges, VersionFlow, VersionOf,
 };
 use lydian_objective::{CoverageInterpreter, Criterion, LabelId};
+use lydian_symex::{Config, LabelRef, Limits};
 use lydian_testkit::oracle::{Subject, seeds};
 use lydian_testkit::versions::{SmallInput, VersionPair, first_difference};
 
@@ -108,6 +110,66 @@ fn functions_that_count_as_equal_differ_on_no_input() {
         }
     }
     assert!(equal > 0);
+}
+
+/// The labels of one function that an exploration covers, and those that it shows to be infeasible. Asked
+/// for are those that `wanted` holds for; none where a limit was hit.
+fn decided(
+    subject: &mut Subject,
+    at: usize,
+    config: &Config,
+    wanted: impl Fn(LabelId) -> bool,
+) -> Option<[BTreeSet<LabelId>; 2]> {
+    let function = subject.functions[at];
+    let before = subject.objectives.clone();
+    for (position, objectives) in subject.objectives.iter_mut().enumerate() {
+        let asks = |label| position == at && wanted(label);
+        objectives.criteria.values_mut().for_each(|list| list.retain(|entry| asks(entry.label)));
+    }
+    let summary = subject.explore(function, "", config, Duration::from_secs(20)).summary;
+    subject.objectives = before;
+    let own = |of: &LabelRef| of.func == function;
+    let infeasible = summary.left.iter().filter(|left| left.reasons.is_empty());
+    let infeasible = infeasible.map(|left| left.label).filter(own).map(|of| of.label).collect();
+    let covered = summary.covered.iter().copied().filter(own).map(|of| of.label).collect();
+    summary.complete.then_some([covered, infeasible])
+}
+
+#[test]
+fn exploring_for_impacted_objectives_alone_decides_them_as_exploring_for_all_does() {
+    let limits = Limits { loop_bound: None, ..Limits::unbounded() };
+    let full = Config { limits, stop_when_covered: false, crash_tests: false, ..Config::default() };
+    let directed = Config { stop_when_covered: true, merge_silent_code: true, ..full.clone() };
+    let (mut compared, mut infeasible) = (0, 0);
+    for seed in seeds(50..53) {
+        let pair = VersionPair::random(seed, FUNCTIONS);
+        let old = Subject::read(&pair.old, &CRITERIA[..3], false);
+        let mut new = Subject::read(&pair.new, &CRITERIA[..3], false);
+        for name in &pair.functions {
+            let id = new.program.function_named(name).expect("the text has it");
+            let at = new.functions.iter().position(|other| *other == id).expect("it has a body");
+            let changes = ProgramChanges::between(version(&old), version(&new), "");
+            let mut flows = (VersionFlow::of(&old.program), VersionFlow::of(&new.program));
+            let affected = AffectedPlaces::from(&changes, (&mut flows.0, &mut flows.1), id);
+            let found = (&flows.1, &affected);
+            let labels =
+                ImpactedObjectives::of(&changes, found, (&new.program, id), &new.objectives[at])
+                    .labels;
+            let Some(whole) = decided(&mut new, at, &full, |_| true) else { continue };
+            let part = decided(&mut new, at, &directed, |label| labels.contains(&label));
+            // It stops early where all are covered.
+            let Some([covered, left]) = part else { continue };
+            let impacted = |all: &BTreeSet<LabelId>| -> BTreeSet<LabelId> {
+                all.iter().copied().filter(|label| labels.contains(label)).collect()
+            };
+            let text = format!("seed {seed}, {name}\n{}\n{}", pair.old, pair.new);
+            assert_eq!(impacted(&covered), impacted(&whole[0]), "{text}");
+            assert_eq!(impacted(&left), impacted(&whole[1]), "{text}");
+            compared += impacted(&covered).len();
+            infeasible += impacted(&left).len();
+        }
+    }
+    assert!(compared > 100 && infeasible > 5, "{compared} covered, {infeasible} infeasible");
 }
 
 const fn version(subject: &Subject) -> VersionOf<'_> {

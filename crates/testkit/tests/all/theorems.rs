@@ -166,8 +166,9 @@ fn merging_states_where_no_label_is_left_changes_no_verdict() {
             let together = Config { merge_states_after: Some(0), ..apart.clone() };
             let mut evicted = together.clone();
             evicted.limits.whole_states = Some(0);
+            let silent = Config { merge_silent_code: true, ..together.clone() };
             let Some(apart) = function.explore_as(&apart) else { continue };
-            for config in [together, evicted] {
+            for config in [together, evicted, silent] {
                 let Some(found) = function.explore_as(&config) else { continue };
                 complete += 1;
                 merged += found.statistics.merged_states;
