@@ -16,6 +16,7 @@ pub(crate) mod patterns;
 mod products;
 mod records;
 mod schedule;
+mod serving;
 mod warnings;
 
 use std::num::NonZeroUsize;

@@ -12,6 +12,7 @@ use lydian_mutate::{MUTANT_VARIABLE, Mutant};
 
 use super::kept::{Dependences, KeptResults, run_key};
 use super::records::Records;
+use super::serving::TestServers;
 use super::{MutationTask, Target};
 use crate::error::Error;
 use crate::generation::workers;
@@ -77,9 +78,10 @@ impl Schedule<'_> {
             results.units.iter().enumerate().flat_map(of_unit).collect();
         let waiting = all.iter().map(|(unit, at, mutant)| Waiting { unit: *unit, at: *at, mutant });
         let waiting: Vec<Waiting<'_>> = waiting.collect();
-        let threads = vec![(); workers::count(Some(self.task.jobs), waiting.len())];
-        let found = workers::work_on(&waiting, threads, cancel, |mutant, ()| {
-            Ok(self.mutant(mutant, &runs, cancel))
+        let count = workers::count(Some(self.task.jobs), waiting.len());
+        let threads = std::iter::repeat_with(TestServers::default).take(count).collect();
+        let found = workers::work_on(&waiting, threads, cancel, |mutant, servers| {
+            Ok(self.mutant(mutant, servers, &runs, cancel))
         })?;
         for (position, found) in found.done {
             let Waiting { unit, at, .. } = waiting[position];
@@ -95,7 +97,13 @@ impl Schedule<'_> {
     }
 
     /// Finds the outcome of one mutant.
-    fn mutant(&self, of: &Waiting<'_>, runs: &AtomicU64, cancel: &CancelToken) -> Found {
+    fn mutant(
+        &self,
+        of: &Waiting<'_>,
+        servers: &mut TestServers,
+        runs: &AtomicU64,
+        cancel: &CancelToken,
+    ) -> Found {
         let number = of.mutant.number;
         let tests = &self.target.tests;
         let contact = |test: &usize| self.records.contact(*test, of.unit, number);
@@ -113,7 +121,7 @@ impl Schedule<'_> {
             (false, true) => Outcome::NotInfected,
             (false, false) => {
                 infected.sort_by_key(|test| self.records.time(*test));
-                self.outcome(of, &infected, &mut found.killed_by, (runs, cancel))
+                self.outcome(of, &infected, &mut found.killed_by, (servers, runs, cancel))
             }
         };
         found.outcome = Some(outcome);
@@ -126,20 +134,25 @@ impl Schedule<'_> {
         of: &Waiting<'_>,
         tests: &[usize],
         killed_by: &mut Vec<String>,
-        (runs, cancel): (&AtomicU64, &CancelToken),
+        (servers, runs, cancel): (&mut TestServers, &AtomicU64, &CancelToken),
     ) -> Outcome {
         let id = self.target.units[of.unit].id_of(of.mutant).to_string();
         let limits = self.task.limits;
         let mut found = Outcome::Survived;
         for test in tests {
             let command = &self.target.tests[*test];
-            let limit = self.records.time(*test) * limits.factor + limits.more;
+            let usual = self.records.time(*test);
+            let limit = usual * limits.factor + limits.more;
             let kept = self.kept.as_ref().map(|kept| (kept.results, kept.key(*test, of)));
             let failure = match kept.as_ref().and_then(|(kept, key)| kept.run(key)) {
                 Some(known) => known,
                 None => {
                     runs.fetch_add(1, Ordering::Relaxed);
-                    let run = command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel);
+                    let served = servers.run(command, &id, (usual, limit), cancel);
+                    let run = match served {
+                        Some(run) => Ok(run),
+                        None => command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel),
+                    };
                     if cancel.is_cancelled() {
                         return Outcome::Pending;
                     }
