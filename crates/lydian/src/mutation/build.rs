@@ -8,7 +8,8 @@ use std::process::{Command, Output, Stdio};
 use lydian_base::Diagnostic;
 use lydian_mutate::CASE_VARIABLE;
 
-use super::commands::{CASE_FUNCTION, TestCommand};
+use super::commands::{CASE_FUNCTION, TestCommand, last_lines};
+use super::warnings::warn;
 use crate::error::{Error, ErrorKind};
 use crate::events::Observer;
 use crate::files;
@@ -116,16 +117,30 @@ fn said_by(output: &Output) -> String {
     first_error(&String::from_utf8_lossy(&output.stderr)).to_owned()
 }
 
-/// Builds a project by a command.
-pub(crate) fn of_project(command: &str, variables: &[(&'static str, String)]) -> Result<(), Error> {
+/// The beginning of a warning of the compiler wrapper.
+const WARNING: &str = "warning[cc]: ";
+
+/// Builds a project by a command. The wrapper's warnings are passed on.
+pub(crate) fn of_project(
+    command: &str,
+    variables: &[(&'static str, String)],
+    observer: &dyn Observer,
+) -> Result<(), Error> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", command]).stdin(Stdio::null());
     shell.envs(variables.iter().map(|(name, value)| (name, value)));
     let output = shell.output().map_err(|error| {
         Error::environment("mutants", format!("cannot run `{command}`: {error}"))
     })?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    for said in messages.lines().filter_map(|line| line.strip_prefix(WARNING)) {
+        warn(observer, said.to_owned());
+    }
     match output.status.success() {
         true => Ok(()),
-        false => Err(unbuilt(&format!("`{command}` fails")).note(said_by(&output))),
+        false => {
+            let said = last_lines(&[output.stdout, output.stderr]);
+            Err(unbuilt(&format!("`{command}` fails")).note(format!("it says: {said}")))
+        }
     }
 }

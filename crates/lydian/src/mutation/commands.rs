@@ -14,7 +14,7 @@ use lydian_base::{CancelToken, Diagnostic};
 use lydian_mutate::results::Failure;
 use lydian_mutate::{CASE_VARIABLE, MUTANT_VARIABLE, RECORD_VARIABLE, SERVER_VARIABLE};
 
-use super::serving::program_of;
+use super::serving::PlainStart;
 use crate::error::{Error, ErrorKind};
 use crate::measurement::process_group;
 
@@ -24,7 +24,7 @@ const LONGEST: Duration = Duration::from_secs(3600);
 pub(crate) const CASE_FUNCTION: &str = "lydian_case_";
 /// The first bytes of a compiled program.
 pub(crate) const PROGRAM: &[u8; 4] = b"\x7fELF";
-/// The last lines of a failing test that are shown.
+/// The last lines of a failing command that are shown.
 const LINES: usize = 8;
 
 /// A test.
@@ -62,17 +62,16 @@ impl TestCommand {
         if self.is_of_suite() { self.program.display().to_string() } else { self.name.clone() }
     }
 
-    /// The program that can serve it, if it only starts one.
-    pub(crate) fn served_program(&self) -> Option<PathBuf> {
-        if self.is_of_suite() { Some(self.program.clone()) } else { program_of(&self.name) }
-    }
-
-    /// The command of its server: the program of a suite takes a test's name from the environment, too.
-    pub(crate) fn server_command(&self) -> Command {
-        if !self.is_of_suite() {
-            return self.command(None);
+    /// The program that can serve it, if it only starts one, and the server's command. The program of a
+    /// suite takes a test's name from the environment, too.
+    pub(crate) fn served(&self) -> Option<(PathBuf, Command)> {
+        if self.is_of_suite() {
+            let command = Self { arguments: Vec::new(), ..self.clone() }.command(None);
+            return Some((self.program.clone(), command));
         }
-        Self { arguments: Vec::new(), ..self.clone() }.command(None)
+        let PlainStart { program, command } = PlainStart::of(&self.name)?;
+        let arguments = vec!["-c".to_owned(), command];
+        Some((program, Self { arguments, ..self.clone() }.command(None)))
     }
 
     fn is_of_suite(&self) -> bool {
@@ -142,11 +141,16 @@ impl TestCommand {
     fn output(&self) -> String {
         let output = self.command(None).output();
         let Ok(output) = output else { return String::new() };
-        let text = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(LINES)..].join("\n")
+        last_lines(&[output.stdout, output.stderr])
     }
+}
+
+/// The last lines of what a command writes.
+pub(crate) fn last_lines(output: &[Vec<u8>; 2]) -> String {
+    let text = output.concat();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
 /// The words of a command of a shell, but for those to which it directs its output.

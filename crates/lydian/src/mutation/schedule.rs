@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use lydian_base::CancelToken;
-use lydian_mutate::results::{MutationResults, Outcome, UnitResults};
+use lydian_mutate::results::{MutationResults, Outcome};
 use lydian_mutate::{MUTANT_VARIABLE, Mutant};
 
 use super::kept::{Dependences, KeptResults, run_key};
 use super::records::Records;
+use super::repeated::{At, changes};
 use super::serving::TestServers;
 use super::{MutationTask, Target};
 use crate::error::Error;
@@ -39,11 +40,10 @@ impl KeptRuns<'_> {
     }
 }
 
-/// A mutant that waits for its runs: the position of its unit, and its own there.
+/// A mutant that waits for its runs, with the position of its unit.
 #[derive(Clone, Copy)]
 struct Waiting<'r> {
     unit: usize,
-    at: usize,
     mutant: &'r Mutant,
 }
 
@@ -68,23 +68,21 @@ impl Schedule<'_> {
     ) -> Result<(), Error> {
         let begun = Instant::now();
         let runs = AtomicU64::new(0);
-        let of_unit = |(unit, of): (usize, &UnitResults)| {
-            let all = of.mutants.iter().enumerate();
-            let own = all.filter(|(_, it)| it.outcome == Outcome::Pending);
-            let own = own.map(|(at, it)| (unit, at, it.mutant.clone()));
-            own.collect::<Vec<_>>()
+        let all: Vec<Vec<(usize, usize, Mutant)>> = {
+            let own = |at: &(usize, usize)| &results.units[at.0].mutants[at.1];
+            let pending = |at: &(usize, usize)| own(at).outcome == Outcome::Pending;
+            let groups = changes(results).into_iter();
+            let groups = groups.map(|all| all.into_iter().filter(pending).collect::<Vec<_>>());
+            let groups = groups.filter(|all| !all.is_empty());
+            let mutant = |at: (usize, usize)| (at.0, at.1, own(&at).mutant.clone());
+            groups.map(|all| all.into_iter().map(mutant).collect()).collect()
         };
-        let all: Vec<(usize, usize, Mutant)> =
-            results.units.iter().enumerate().flat_map(of_unit).collect();
-        let waiting = all.iter().map(|(unit, at, mutant)| Waiting { unit: *unit, at: *at, mutant });
-        let waiting: Vec<Waiting<'_>> = waiting.collect();
-        let count = workers::count(Some(self.task.jobs), waiting.len());
+        let count = workers::count(Some(self.task.jobs), all.len());
         let threads = std::iter::repeat_with(TestServers::default).take(count).collect();
-        let found = workers::work_on(&waiting, threads, cancel, |mutant, servers| {
-            Ok(self.mutant(mutant, servers, &runs, cancel))
+        let found = workers::work_on(&all, threads, cancel, |group, servers| {
+            Ok(self.group(group, servers, &runs, cancel))
         })?;
-        for (position, found) in found.done {
-            let Waiting { unit, at, .. } = waiting[position];
+        for ((unit, at), found) in found.done.into_iter().flat_map(|(_, found)| found) {
             let result = &mut results.units[unit].mutants[at];
             result.reached_by = found.reached_by;
             result.infected_by = found.infected_by;
@@ -96,6 +94,43 @@ impl Schedule<'_> {
         Ok(())
     }
 
+    /// Finds the outcomes of the mutants of one change of a file. Where one is killed, others need not run.
+    fn group(
+        &self,
+        group: &[(usize, usize, Mutant)],
+        servers: &mut TestServers,
+        runs: &AtomicU64,
+        cancel: &CancelToken,
+    ) -> Vec<(At, Found)> {
+        let mut all: Vec<(At, Found)> = Vec::new();
+        for (unit, at, mutant) in group {
+            let waiting = Waiting { unit: *unit, mutant };
+            let is_killed = all.iter().any(|(_, found)| !found.killed_by.is_empty());
+            let found = match is_killed && !self.task.all_tests {
+                true => self.contacts(&waiting).0,
+                false => self.mutant(&waiting, servers, runs, cancel),
+            };
+            all.push(((*unit, *at), found));
+        }
+        all
+    }
+
+    /// The tests that reach and infect a mutant; those that infect it by their positions, too.
+    fn contacts(&self, of: &Waiting<'_>) -> (Found, Vec<usize>) {
+        let tests = &self.target.tests;
+        let contact = |test: &usize| self.records.contact(*test, of.unit, of.mutant.number);
+        let name = |test: &usize| tests[*test].name.clone();
+        let reached: Vec<usize> = (0..tests.len()).filter(|test| contact(test).reached).collect();
+        let infected: Vec<usize> =
+            reached.iter().copied().filter(|test| contact(test).infected).collect();
+        let found = Found {
+            reached_by: reached.iter().map(name).collect(),
+            infected_by: infected.iter().map(name).collect(),
+            ..Found::default()
+        };
+        (found, infected)
+    }
+
     /// Finds the outcome of one mutant.
     fn mutant(
         &self,
@@ -104,19 +139,8 @@ impl Schedule<'_> {
         runs: &AtomicU64,
         cancel: &CancelToken,
     ) -> Found {
-        let number = of.mutant.number;
-        let tests = &self.target.tests;
-        let contact = |test: &usize| self.records.contact(*test, of.unit, number);
-        let name = |test: usize| tests[test].name.clone();
-        let reached: Vec<usize> = (0..tests.len()).filter(|test| contact(test).reached).collect();
-        let mut infected: Vec<usize> =
-            reached.iter().copied().filter(|test| contact(test).infected).collect();
-        let mut found = Found {
-            reached_by: reached.iter().map(|test| name(*test)).collect(),
-            infected_by: infected.iter().map(|test| name(*test)).collect(),
-            ..Found::default()
-        };
-        let outcome = match (reached.is_empty(), infected.is_empty()) {
+        let (mut found, mut infected) = self.contacts(of);
+        let outcome = match (found.reached_by.is_empty(), infected.is_empty()) {
             (true, _) => Outcome::NotReached,
             (false, true) => Outcome::NotInfected,
             (false, false) => {

@@ -89,9 +89,8 @@ struct TestServer {
 impl TestServer {
     /// Starts the server of a test. None if the test is no program with mutants.
     fn start(test: &TestCommand, cancel: &CancelToken) -> Option<Self> {
-        let program = test.served_program()?;
+        let (program, mut command) = test.served()?;
         let (connection, theirs) = sockets().ok()?;
-        let mut command = test.server_command();
         command.env(SERVER_VARIABLE, SOCKET.to_string());
         command.env(MUTANT_VARIABLE, "-".repeat(MOST_MUTANT));
         command.env(CASE_VARIABLE, "-".repeat(MOST_CASE));
@@ -151,21 +150,35 @@ impl Drop for TestServer {
     }
 }
 
-/// The program that a command of a shell only starts: a path after assignments, and after `cd FOLDER &&`.
-pub(crate) fn program_of(command: &str) -> Option<PathBuf> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-./=+,:@%&".contains(c);
-    if !command.chars().all(is_plain) {
-        return None;
+/// A command of a shell that only starts a program.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PlainStart {
+    /// The program.
+    pub(crate) program: PathBuf,
+    /// The command, in which the program takes the place of the shell.
+    pub(crate) command: String,
+}
+
+impl PlainStart {
+    /// Reads a command: the path of a program after assignments, and after `cd FOLDER &&`.
+    pub(crate) fn of(command: &str) -> Option<Self> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-./=+,:@%&".contains(c);
+        if !command.chars().all(is_plain) {
+            return None;
+        }
+        let mut folder = PathBuf::new();
+        let mut words = command.split(' ').filter(|word| !word.is_empty()).peekable();
+        while words.next_if_eq(&"cd").is_some() {
+            folder.push(words.next()?);
+            words.next_if_eq(&"&&")?;
+        }
+        let program = words.find(|word| !word.contains('='))?;
+        let is_whole = program.contains('/') && words.all(|word| !word.contains('&'));
+        let at = program.as_ptr() as usize - command.as_ptr() as usize;
+        let command = format!("{}exec {}", &command[..at], &command[at..]);
+        let program = folder.join(program);
+        (is_whole && is_program(&program)).then_some(Self { program, command })
     }
-    let mut folder = PathBuf::new();
-    let mut words = command.split(' ').filter(|word| !word.is_empty()).peekable();
-    while words.next_if_eq(&"cd").is_some() {
-        folder.push(words.next()?);
-        words.next_if_eq(&"&&")?;
-    }
-    let program = words.find(|word| !word.contains('='))?;
-    let is_whole = program.contains('/') && words.all(|word| !word.contains('&'));
-    is_whole.then(|| folder.join(program)).filter(|program| is_program(program))
 }
 
 fn is_program(path: &Path) -> bool {
@@ -237,8 +250,9 @@ mod tests {
             format!("MODE=fast {path}"),
             format!("cd {folder} && A=1 ./{name} all"),
         ] {
-            let found = program_of(&command).map(|found| found.canonicalize().unwrap());
-            assert_eq!(found, Some(here.canonicalize().unwrap()), "{command}");
+            let found = PlainStart::of(&command).unwrap();
+            assert_eq!(found.program.canonicalize().unwrap(), here.canonicalize().unwrap());
+            assert_eq!(found.command.replacen("exec ", "", 1), command);
         }
         let script = tempfile::NamedTempFile::new().unwrap();
         for command in [
@@ -255,7 +269,7 @@ mod tests {
             "make".to_owned(),
             String::new(),
         ] {
-            assert_eq!(program_of(&command), None, "{command}");
+            assert_eq!(PlainStart::of(&command), None, "{command}");
         }
     }
 }
