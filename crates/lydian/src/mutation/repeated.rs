@@ -69,23 +69,26 @@ pub(crate) fn fold(results: &mut MutationResults) -> Repeated {
         }
         of.mutants = own;
     }
+    let names = results.tests.iter().enumerate().map(|(at, (name, _))| (name, at));
+    let order: BTreeMap<&String, usize> = names.collect();
     for (first, unit, result) in &mut others {
         *first = moved[first];
         let stands = &mut results.units[first.0].mutants[first.1];
         stands.also_in.push(*unit);
-        add(&mut stands.reached_by, &result.reached_by);
-        add(&mut stands.infected_by, &result.infected_by);
-        add(&mut stands.killed_by, &result.killed_by);
+        for (all, more) in [
+            (&mut stands.reached_by, &result.reached_by),
+            (&mut stands.infected_by, &result.infected_by),
+            (&mut stands.killed_by, &result.killed_by),
+        ] {
+            all.extend(more.iter().cloned());
+            all.sort_by_key(|name| order.get(name));
+            all.dedup();
+        }
         if rank(&result.outcome) > rank(&stands.outcome) {
             stands.outcome = result.outcome.clone();
         }
     }
     Repeated { others }
-}
-
-fn add(all: &mut Vec<String>, more: &[String]) {
-    let new: Vec<String> = more.iter().filter(|name| !all.contains(name)).cloned().collect();
-    all.extend(new);
 }
 
 /// What counts for a change, of what is known of its mutants: the greatest.
@@ -166,7 +169,7 @@ mod tests {
         MutantResult {
             mutant,
             outcome,
-            reached_by: vec!["t".to_owned()],
+            reached_by: killed_by.clone().into_iter().chain(["t".to_owned()]).collect(),
             infected_by: Vec::new(),
             killed_by,
             subsumed: false,
@@ -189,7 +192,8 @@ mod tests {
             defined: Vec::new(),
         };
         let units = units.map(|mutants| UnitResults { unit: unit(), mutants });
-        MutationResults { units: units.into(), ..MutationResults::default() }
+        let tests = ["t", "u"].map(|name| (name.to_owned(), 1)).into();
+        MutationResults { units: units.into(), tests, ..MutationResults::default() }
     }
 
     fn killed(test: &str) -> Outcome {
@@ -210,7 +214,8 @@ mod tests {
         let outcomes: Vec<_> = all.all().map(|it| (&*it.mutant.name, it.outcome.name())).collect();
         assert_eq!(outcomes, [("a", "killed"), ("b", "survived"), ("c", "killed")]);
         let first = all.all().next().unwrap();
-        assert_eq!((&first.killed_by[..], first.reached_by.len()), (&["u".to_owned()][..], 1));
+        assert_eq!(first.killed_by, ["u"]);
+        assert_eq!(first.reached_by, ["t", "u"], "in the order of the tests");
     }
 
     #[test]
