@@ -37,7 +37,9 @@ pub(crate) fn wait(
         }
         pause = (pause * 5 / 4).min(PAUSES.1);
     };
-    i32::try_from(child.id()).ok().map(self::end);
+    if let Ok(leader) = i32::try_from(child.id()) {
+        self::end(leader);
+    }
     if status.is_none() {
         drop(child.kill());
         child.wait()?;

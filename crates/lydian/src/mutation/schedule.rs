@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use lydian_base::CancelToken;
-use lydian_mutate::results::{MutationResults, Outcome};
+use lydian_mutate::results::{Failure, MutationResults, Outcome};
 use lydian_mutate::{MUTANT_VARIABLE, Mutant};
 
 use super::kept::{Dependences, KeptResults, run_key};
@@ -144,12 +144,19 @@ impl Schedule<'_> {
             (true, _) => Outcome::NotReached,
             (false, true) => Outcome::NotInfected,
             (false, false) => {
-                infected.sort_by_key(|test| self.records.time(*test));
+                // Times differ from run to run, so a test that is known to fail need not be the fastest.
+                infected.sort_by_key(|test| {
+                    (!self.is_known_to_fail(*test, of), self.records.time(*test))
+                });
                 self.outcome(of, &infected, &mut found.killed_by, (servers, runs, cancel))
             }
         };
         found.outcome = Some(outcome);
         found
+    }
+
+    fn is_known_to_fail(&self, test: usize, of: &Waiting<'_>) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.results.is_failure(&kept.key(test, of)))
     }
 
     /// The outcome of running tests on a mutant: the first failure counts.
@@ -160,46 +167,53 @@ impl Schedule<'_> {
         killed_by: &mut Vec<String>,
         (servers, runs, cancel): (&mut TestServers, &AtomicU64, &CancelToken),
     ) -> Outcome {
-        let id = self.target.units[of.unit].id_of(of.mutant).to_string();
-        let limits = self.task.limits;
         let mut found = Outcome::Survived;
         for test in tests {
-            let command = &self.target.tests[*test];
-            let usual = self.records.time(*test);
-            let limit = usual * limits.factor + limits.more;
-            let kept = self.kept.as_ref().map(|kept| (kept.results, kept.key(*test, of)));
-            let failure = match kept.as_ref().and_then(|(kept, key)| kept.run(key)) {
-                Some(known) => known,
-                None => {
-                    runs.fetch_add(1, Ordering::Relaxed);
-                    let served = servers.run(command, &id, (usual, limit), cancel);
-                    let run = match served {
-                        Some(run) => Ok(run),
-                        None => command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel),
-                    };
-                    if cancel.is_cancelled() {
-                        return Outcome::Pending;
-                    }
-                    match run {
-                        Ok(run) => {
-                            if let Some((kept, key)) = kept {
-                                kept.keep_run(key, run.failure);
-                            }
-                            run.failure
-                        }
-                        Err(error) => return Outcome::Invalid { reason: error.to_string() },
-                    }
-                }
+            let failure = match self.failure(of, *test, (&mut *servers, runs, cancel)) {
+                Ok(failure) => failure,
+                Err(without_result) => return without_result,
             };
             let Some(failure) = failure else { continue };
-            killed_by.push(command.name.clone());
+            let test = self.target.tests[*test].name.clone();
+            killed_by.push(test.clone());
             if found == Outcome::Survived {
-                found = Outcome::Killed { test: command.name.clone(), failure };
+                found = Outcome::Killed { test, failure };
             }
             if !self.task.all_tests {
                 break;
             }
         }
         found
+    }
+
+    /// How a test fails on a mutant, by an earlier run or by one now. An error is the outcome of a mutant
+    /// that could not be run.
+    fn failure(
+        &self,
+        of: &Waiting<'_>,
+        test: usize,
+        (servers, runs, cancel): (&mut TestServers, &AtomicU64, &CancelToken),
+    ) -> Result<Option<Failure>, Outcome> {
+        let kept = self.kept.as_ref().map(|kept| (kept.results, kept.key(test, of)));
+        if let Some(known) = kept.as_ref().and_then(|(kept, key)| kept.run(key)) {
+            return Ok(known);
+        }
+        runs.fetch_add(1, Ordering::Relaxed);
+        let id = self.target.units[of.unit].id_of(of.mutant).to_string();
+        let command = &self.target.tests[test];
+        let (usual, limits) = (self.records.time(test), self.task.limits);
+        let limit = usual * limits.factor + limits.more;
+        let run = match servers.run(command, &id, (usual, limit), cancel) {
+            Some(run) => Ok(run),
+            None => command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel),
+        };
+        if cancel.is_cancelled() {
+            return Err(Outcome::Pending);
+        }
+        let failure = run.map_err(|error| Outcome::Invalid { reason: error.to_string() })?.failure;
+        if let Some((kept, key)) = kept {
+            kept.keep_run(key, failure);
+        }
+        Ok(failure)
     }
 }

@@ -34,6 +34,10 @@ const SOCKET: RawFd = 200;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The longest pause between two looks at what was cancelled.
 const PAUSE: Duration = Duration::from_millis(50);
+/// The time of a copy that waits for a processor, in multiples of its limit.
+const MOST_WAIT: u32 = 10;
+/// The parts of a second in which the system counts processor time for programs.
+const TICKS: u32 = 100;
 /// Tests that take longer gain nothing by a server.
 const LONG: Duration = Duration::from_secs(1);
 /// The room for a mutant's name, and the most bytes of a test's.
@@ -96,9 +100,12 @@ impl TestServer {
         command.env(CASE_VARIABLE, "-".repeat(MOST_CASE));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let socket = theirs.as_raw_fd();
-        let pass = move || match unsafe { libc::dup2(socket, SOCKET) } {
-            SOCKET => Ok(()),
-            _ => Err(io::Error::last_os_error()),
+        let pass = move || {
+            // SAFETY: the call takes two numbers.
+            match unsafe { libc::dup2(socket, SOCKET) } {
+                SOCKET => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            }
         };
         // SAFETY: `dup2` may be called between fork and exec, and takes two numbers.
         unsafe { command.pre_exec(pass) };
@@ -131,7 +138,7 @@ impl TestServer {
         if copy <= 0 {
             return None;
         }
-        let status = number(&self.connection, begun + limit, cancel);
+        let status = self.status(copy, begun, limit, cancel);
         process_group::end(copy);
         if status.is_none() {
             // The server tells of the copy that was killed, or is lost.
@@ -140,6 +147,31 @@ impl TestServer {
         }
         let failure = failure(status.map(ExitStatus::from_raw));
         Some(TestRun { failure, time: begun.elapsed() })
+    }
+}
+
+impl TestServer {
+    /// The status of a copy. None if its time is over. Time in which other programs have the processors does
+    /// not count, up to a limit, so that a busy machine kills no mutant.
+    fn status(
+        &self,
+        copy: i32,
+        begun: Instant,
+        limit: Duration,
+        cancel: &CancelToken,
+    ) -> Option<i32> {
+        let mut end = begun + limit;
+        loop {
+            if let Some(status) = number(&self.connection, end, cancel) {
+                return Some(status);
+            }
+            let stat = std::fs::read_to_string(format!("/proc/{copy}/stat")).ok()?;
+            let is_last = Instant::now() >= begun + limit * MOST_WAIT || cancel.is_cancelled();
+            if is_last || !waits_for_processor(&stat, limit) {
+                return None;
+            }
+            end = Instant::now() + PAUSE;
+        }
     }
 }
 
@@ -194,6 +226,16 @@ fn runs(process: u32, program: &Path) -> bool {
     own.is_some() && own == file(program)
 }
 
+/// Whether a process, by its line in `/proc`, could run and had less processor time than a limit.
+fn waits_for_processor(stat: &str, limit: Duration) -> bool {
+    // Its name, in parentheses, may have any character.
+    let fields: Vec<&str> =
+        stat.rsplit_once(')').map_or(Vec::new(), |(_, rest)| rest.split(' ').skip(1).collect());
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<u32>().ok());
+    let (Some(own), Some(of_system)) = (ticks(11), ticks(12)) else { return false };
+    fields[0] == "R" && Duration::from_secs(1) * own.saturating_add(of_system) / TICKS < limit
+}
+
 /// A pair of sockets that carry packets.
 fn sockets() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends: [RawFd; 2] = [-1; 2];
@@ -238,6 +280,20 @@ fn number(connection: &OwnedFd, end: Instant, cancel: &CancelToken) -> Option<i3
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_time_without_a_processor_does_not_count() {
+        let waits = |state: &str, own: u32, of_system: u32| {
+            let stat = format!(
+                "12 (a ) b) {state} 1 12 12 0 -1 4194304 95 0 0 0 {own} {of_system} 0 0 20 0 1 0"
+            );
+            waits_for_processor(&stat, Duration::from_millis(500))
+        };
+        assert!(waits("R", 40, 9));
+        assert!(!waits("R", 40, 10), "it had its time");
+        assert!(!waits("S", 0, 0), "it waits for something else");
+        assert!(!waits_for_processor("", Duration::from_secs(1)));
+    }
 
     #[test]
     fn only_commands_that_start_a_program_have_one() {
