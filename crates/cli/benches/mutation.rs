@@ -4,7 +4,9 @@
 //!
 //! Each file [default: the examples] gets a suite by `lydian gen`, and `lydian mutate` runs it on one
 //! thread. Printed are mutants, kills, equivalent mutants, runs, and mutants a second of the runs alone.
-//! Then a program that sorts, hashes and multiplies is compiled with `-O2`, as it is and with all mutants
+//! Then the tests of a small project run as copies of one process, and as processes that are started one by
+//! one. Printed are mutants a second, processor times of the whole command, and their ratios.
+//! At last a program that sorts, hashes and multiplies is compiled with `-O2`, as it is and with all mutants
 //! of which none is chosen. Printed are the processor times, the fastest of several runs, and their ratio.
 
 #[path = "shared/processor.rs"]
@@ -69,6 +71,30 @@ int main(void)
 }
 "#;
 
+/// A unit with its test.
+const BUSY_TESTED: &str = r#"
+int clamp(int n, int low, int high) { return n < low ? low : n > high ? high : n; }
+unsigned hash(const char *text)
+{
+    unsigned h = 2166136261u;
+    while (*text) h = (h ^ (unsigned char)*text++) * 16777619u;
+    return h;
+}
+int digits(int n)
+{
+    int count = 1;
+    if (n < 0) n = -n;
+    for (; n > 9; n /= 10) count++;
+    return count;
+}
+int main(void)
+{
+    if (clamp(5, 1, 9) != 5 || clamp(-5, 1, 9) != 1 || clamp(50, 1, 9) != 9) return 1;
+    if (hash("") != 2166136261u || hash("a") == hash("b")) return 2;
+    return digits(0) != 1 || digits(-10) != 2 || digits(12345) != 5;
+}
+"#;
+
 fn main() {
     let given = std::env::args().skip(1).filter(|word| word.ends_with(".c"));
     let mut files: Vec<PathBuf> = given.map(PathBuf::from).collect();
@@ -87,6 +113,7 @@ fn main() {
         }
     }
     say(&table.to_string());
+    say(&copies());
     say(&overhead());
 }
 
@@ -114,6 +141,31 @@ fn suite(file: &Path) -> Option<Vec<String>> {
     row.extend(counts.map(|count| count.to_string()));
     row.push(format!("{:.0}", score("mutants") as f64 / seconds));
     Some(row)
+}
+
+/// Tests as copies of one process against tests that are started one by one.
+fn copies() -> String {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(place.path().join("busy.c"), BUSY_TESTED).expect("a file can be written");
+    let measured = |test: &str| {
+        let mut mutate = Command::new(LYDIAN);
+        mutate.current_dir(place.path()).args(["mutate", "busy.c", "--fresh", "--json", "m.json"]);
+        mutate.args(["--build", "$CC -O1 busy.c -o check", "--proof-time", "0", "--test", test]);
+        let (status, seconds) = timed(|| mutate.stdout(Stdio::null()).status());
+        assert!(status.expect("a program").success(), "{test}");
+        let text = std::fs::read_to_string(place.path().join("m.json")).expect("a report");
+        let report: Value = serde_json::from_str(&text).expect("JSON");
+        let count = report["score"]["mutants"].as_f64().expect("a number");
+        (count * 1e6 / report["microseconds"].as_f64().expect("a number"), seconds)
+    };
+    // `exec` is not the path of a program, so no process is copied.
+    let ((copied, less), (started, more)) = (measured("./check"), measured("exec ./check"));
+    format!(
+        "mutants/s: {copied:.0} as copies, {started:.0} started one by one: {:.1} times; processor time \
+         with the build: {less:.3} s and {more:.3} s: {:.2} times",
+        copied / started,
+        less / more
+    )
 }
 
 fn overhead() -> String {

@@ -15,7 +15,9 @@ pub(crate) mod killing;
 pub(crate) mod patterns;
 mod products;
 mod records;
+mod repeated;
 mod schedule;
+mod serving;
 mod warnings;
 
 use std::num::NonZeroUsize;
@@ -42,6 +44,7 @@ pub use lydian_mutate::{Mutant, Operator, Pattern, mutant, report, results};
 pub use patterns::patterns;
 pub use products::ProductProver;
 use records::Records;
+use repeated::Repeated;
 use schedule::{KeptRuns, Schedule};
 use warnings::warn;
 
@@ -157,8 +160,12 @@ impl MutationTask {
     ) -> Result<MutationResults, Error> {
         let kept = self.kept.as_deref().map(KeptResults::read);
         let kept = kept.as_ref();
-        let mut results = self.kills_with(kept, keeps, cancel, observer)?;
-        equivalence::leave_out(&mut results, prover, kept, cancel, observer);
+        let (mut results, repeated) = self.kills_with(kept, keeps, cancel, observer)?;
+        let compare = |results: &mut MutationResults| {
+            equivalence::leave_out(results, prover, kept, cancel, observer);
+        };
+        compare(&mut results);
+        repeated.check(&mut results, compare);
         kept.map_or(Ok(()), KeptResults::write)?;
         Ok(results)
     }
@@ -174,7 +181,7 @@ impl MutationTask {
         cancel: &CancelToken,
         observer: &dyn Observer,
     ) -> Result<MutationResults, Error> {
-        self.kills_with(None, keeps, cancel, observer)
+        Ok(self.kills_with(None, keeps, cancel, observer)?.0)
     }
 
     fn kills_with(
@@ -183,7 +190,7 @@ impl MutationTask {
         keeps: &dyn Fn(&Mutant) -> bool,
         cancel: &CancelToken,
         observer: &dyn Observer,
-    ) -> Result<MutationResults, Error> {
+    ) -> Result<(MutationResults, Repeated), Error> {
         let mut target = self.target(cancel, observer)?;
         self.check_files(&target)?;
         if self.leaves_out_failing {
@@ -196,12 +203,13 @@ impl MutationTask {
         let kept_runs = kept.map(|kept| self.kept_runs(kept, &target));
         let schedule = Schedule { target: &target, records: &records, task: self, kept: kept_runs };
         schedule.run(&mut results, cancel)?;
+        let repeated = repeated::fold(&mut results);
         results.taken_over = kept.map_or(0, KeptResults::taken);
         results.all_tests = self.all_tests;
         if self.all_tests {
             results.mark_subsumed();
         }
-        Ok(results)
+        Ok((results, repeated))
     }
 
     /// Results of earlier runs of the tests, with the keys of what these depend on.
@@ -237,7 +245,7 @@ impl MutationTask {
                 let variables =
                     [("CC", compiler.clone()), ("LYDIAN_DIR", store.display().to_string())];
                 if let Some(build) = build {
-                    build::of_project(build, &variables)?;
+                    build::of_project(build, &variables, observer)?;
                 }
                 let tests: Vec<TestCommand> =
                     tests.iter().map(|test| TestCommand::shell(test, &variables)).collect();
@@ -293,6 +301,7 @@ impl MutationTask {
                 killed_by: Vec::new(),
                 subsumed: false,
                 generated: None,
+                also_in: Vec::new(),
             });
             UnitResults { mutants: mutants.collect(), unit: unit.clone() }
         });

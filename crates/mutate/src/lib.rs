@@ -25,5 +25,7 @@ pub use enumerate::{Choice, Enumeration, enumerate};
 pub use mutant::{Mutant, MutantId, Position, UnitId, UnitMutants};
 pub use operator::Operator;
 pub use pattern::Pattern;
-pub use schema::{CHOICE, MUTANT_VARIABLE, RECORD_VARIABLE, choices, schema};
+pub use schema::{
+    CASE_VARIABLE, CHOICE, MUTANT_VARIABLE, RECORD_VARIABLE, SERVER_VARIABLE, choices, schema,
+};
 pub use text::on_one_line;

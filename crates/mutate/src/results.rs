@@ -97,6 +97,8 @@ pub struct MutantResult {
     pub subsumed: bool,
     /// The test that was made to kill it, as no test before does.
     pub generated: Option<String>,
+    /// The other units with the same change, by their positions: those that include the same file.
+    pub also_in: Vec<usize>,
 }
 
 /// The results of a unit.

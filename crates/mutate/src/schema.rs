@@ -27,6 +27,10 @@ use recording::recorded;
 pub const MUTANT_VARIABLE: &str = "LYDIAN_MUTANT";
 /// The environment variable that names the folder for records of infections.
 pub const RECORD_VARIABLE: &str = "LYDIAN_RECORD";
+/// The environment variable with the descriptor of a socket, for a program that is copied for each mutant.
+pub const SERVER_VARIABLE: &str = "LYDIAN_SERVER";
+/// The environment variable that names a copy's test, for programs that run one of several.
+pub const CASE_VARIABLE: &str = "LYDIAN_CASE";
 
 const RUNTIME: &str = include_str!("../runtime/schema.c");
 /// The most bytes of a file that a program with a chosen mutant can write.

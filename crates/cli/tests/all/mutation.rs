@@ -1,6 +1,7 @@
 //! `lydian mutate`: mutants that tests kill, of suites and of projects.
 
 mod bad_input;
+mod copies;
 mod equivalence;
 mod kept;
 mod killing;

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use lydian_base::Diagnostic;
+use lydian_mutate::CASE_VARIABLE;
 
-use super::commands::{CASE_FUNCTION, TestCommand};
+use super::commands::{CASE_FUNCTION, TestCommand, last_lines};
+use super::warnings::warn;
 use crate::error::{Error, ErrorKind};
 use crate::events::Observer;
 use crate::files;
@@ -67,7 +69,8 @@ impl SuiteProgram {
 
     /// Its tests that can be run.
     pub(crate) fn tests(&self) -> Result<Vec<TestCommand>, Error> {
-        let listed = Command::new(&self.program).stdin(Stdio::null()).output();
+        let mut list = Command::new(&self.program);
+        let listed = list.env_remove(CASE_VARIABLE).stdin(Stdio::null()).output();
         let listed = listed.map_err(|error| {
             Error::environment("mutants", format!("the suite cannot be run: {error}"))
         })?;
@@ -76,28 +79,33 @@ impl SuiteProgram {
     }
 }
 
-/// A `main` that runs the named test, or lists all. Tests that the suite leaves out are not defined.
+/// A `main` that runs the test that its argument or the environment names, or lists all. Tests that the suite leaves out are not defined.
 fn driver_text(suite: &str) -> String {
     let lines = suite.lines().filter_map(|line| line.trim_start().strip_prefix(CASE));
     let mut names: Vec<&str> = lines.filter_map(|rest| rest.split(',').next()).collect();
     names.sort_unstable();
     names.dedup();
-    let mut text =
-        String::from("int strcmp(const char *, const char *);\nint puts(const char *);\n");
+    let mut text = String::from(
+        "int strcmp(const char *, const char *);\nint puts(const char *);\n\
+         char *getenv(const char *);\n",
+    );
     for name in &names {
         let _ = writeln!(text, "int {CASE_FUNCTION}{name}(void) __attribute__((weak));");
     }
-    text.push_str("int main(int count, char **words)\n{\n");
+    let _ = writeln!(
+        text,
+        "int main(int count, char **words)\n{{\n    \
+         const char *chosen = count > 1 ? words[1] : getenv(\"{CASE_VARIABLE}\");"
+    );
     for name in &names {
         let case = format!("{CASE_FUNCTION}{name}");
         let _ = writeln!(
             text,
-            "    if ({case} && count < 2) puts(\"{name}\");\n    \
-             if ({case} && count > 1 && !strcmp(words[1], \"{name}\")) \
-             return {case}();"
+            "    if ({case} && !chosen) puts(\"{name}\");\n    \
+             if ({case} && chosen && !strcmp(chosen, \"{name}\")) return {case}();"
         );
     }
-    text.push_str("    return count > 1 ? 2 : 0;\n}\n");
+    text.push_str("    return chosen ? 2 : 0;\n}\n");
     text
 }
 
@@ -109,16 +117,30 @@ fn said_by(output: &Output) -> String {
     first_error(&String::from_utf8_lossy(&output.stderr)).to_owned()
 }
 
-/// Builds a project by a command.
-pub(crate) fn of_project(command: &str, variables: &[(&'static str, String)]) -> Result<(), Error> {
+/// The beginning of a warning of the compiler wrapper.
+const WARNING: &str = "warning[cc]: ";
+
+/// Builds a project by a command. The wrapper's warnings are passed on.
+pub(crate) fn of_project(
+    command: &str,
+    variables: &[(&'static str, String)],
+    observer: &dyn Observer,
+) -> Result<(), Error> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", command]).stdin(Stdio::null());
     shell.envs(variables.iter().map(|(name, value)| (name, value)));
     let output = shell.output().map_err(|error| {
         Error::environment("mutants", format!("cannot run `{command}`: {error}"))
     })?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    for said in messages.lines().filter_map(|line| line.strip_prefix(WARNING)) {
+        warn(observer, said.to_owned());
+    }
     match output.status.success() {
         true => Ok(()),
-        false => Err(unbuilt(&format!("`{command}` fails")).note(said_by(&output))),
+        false => {
+            let said = last_lines(&[output.stdout, output.stderr]);
+            Err(unbuilt(&format!("`{command}` fails")).note(format!("it says: {said}")))
+        }
     }
 }

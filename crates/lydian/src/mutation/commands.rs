@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use lydian_base::{CancelToken, Diagnostic};
 use lydian_mutate::results::Failure;
+use lydian_mutate::{CASE_VARIABLE, MUTANT_VARIABLE, RECORD_VARIABLE, SERVER_VARIABLE};
 
+use super::serving::PlainStart;
 use crate::error::{Error, ErrorKind};
 use crate::measurement::process_group;
 
@@ -21,8 +23,8 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// The begin of the names of the functions that run a test of a suite.
 pub(crate) const CASE_FUNCTION: &str = "lydian_case_";
 /// The first bytes of a compiled program.
-const PROGRAM: &[u8] = b"\x7fELF";
-/// The last lines of a failing test that are shown.
+pub(crate) const PROGRAM: &[u8; 4] = b"\x7fELF";
+/// The last lines of a failing command that are shown.
 const LINES: usize = 8;
 
 /// A test.
@@ -52,7 +54,28 @@ impl TestCommand {
     /// The function in which it begins, if it runs one test of a suite; a command of a shell may begin
     /// anywhere.
     pub(crate) fn root(&self) -> Option<String> {
-        (self.arguments.len() == 1).then(|| format!("{CASE_FUNCTION}{}", self.name))
+        self.is_of_suite().then(|| format!("{CASE_FUNCTION}{}", self.name))
+    }
+
+    /// What tests with the same server have in common.
+    pub(crate) fn server_key(&self) -> String {
+        if self.is_of_suite() { self.program.display().to_string() } else { self.name.clone() }
+    }
+
+    /// The program that can serve it, if it only starts one, and the server's command. The program of a
+    /// suite takes a test's name from the environment, too.
+    pub(crate) fn served(&self) -> Option<(PathBuf, Command)> {
+        if self.is_of_suite() {
+            let command = Self { arguments: Vec::new(), ..self.clone() }.command(None);
+            return Some((self.program.clone(), command));
+        }
+        let PlainStart { program, command } = PlainStart::of(&self.name)?;
+        let arguments = vec!["-c".to_owned(), command];
+        Some((program, Self { arguments, ..self.clone() }.command(None)))
+    }
+
+    fn is_of_suite(&self) -> bool {
+        self.arguments.len() == 1
     }
 
     /// A hash of the scripts and other files that its command names. Programs are left out, as what they do
@@ -83,8 +106,9 @@ impl TestCommand {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).process_group(0).stdin(Stdio::null());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.env_remove(lydian_mutate::MUTANT_VARIABLE);
-        command.env_remove(lydian_mutate::RECORD_VARIABLE);
+        for name in [MUTANT_VARIABLE, RECORD_VARIABLE, SERVER_VARIABLE, CASE_VARIABLE] {
+            command.env_remove(name);
+        }
         command.envs(variable);
         command
     }
@@ -117,11 +141,16 @@ impl TestCommand {
     fn output(&self) -> String {
         let output = self.command(None).output();
         let Ok(output) = output else { return String::new() };
-        let text = [output.stdout, output.stderr].concat();
-        let text = String::from_utf8_lossy(&text);
-        let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(LINES)..].join("\n")
+        last_lines(&[output.stdout, output.stderr])
     }
+}
+
+/// The last lines of what a command writes.
+pub(crate) fn last_lines(output: &[Vec<u8>; 2]) -> String {
+    let text = output.concat();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
 /// The words of a command of a shell, but for those to which it directs its output.
@@ -175,7 +204,8 @@ pub(crate) fn fails(test: &TestCommand, failure: Failure) -> Error {
     }
 }
 
-fn failure(status: Option<ExitStatus>) -> Option<Failure> {
+/// The failure that a status is; none stands for a test whose time was over.
+pub(crate) fn failure(status: Option<ExitStatus>) -> Option<Failure> {
     let Some(status) = status else { return Some(Failure::Timeout) };
     match (status.code(), status.signal()) {
         (Some(0), _) => None,

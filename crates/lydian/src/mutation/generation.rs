@@ -1,6 +1,6 @@
 //! Tests for the mutants that a user's tests leave alive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -148,11 +148,18 @@ fn tell(
     let verdicts: BTreeMap<&str, &StrongVerdict> =
         found.iter().map(|it| (it.mutant.key.as_str(), &it.verdict)).collect();
     let mut unknown: BTreeMap<String, usize> = BTreeMap::new();
-    let all = results.units.iter_mut().flat_map(|UnitResults { unit, mutants }| {
-        let is_same = mutants.iter().any(|it| it.outcome.is_alive()) && is_as_built(unit);
-        mutants.iter_mut().map(move |result| (is_same, result))
+    let alive = results.units.iter().enumerate().flat_map(|(at, of)| {
+        let alive = of.mutants.iter().filter(|result| result.outcome.is_alive());
+        alive.flat_map(move |result| result.also_in.iter().copied().chain([at]))
     });
-    for (is_same, result) in all.filter(|(_, result)| result.outcome.is_alive()) {
+    let alive: BTreeSet<usize> = alive.collect();
+    let as_built: BTreeSet<usize> =
+        alive.into_iter().filter(|at| is_as_built(&results.units[*at].unit)).collect();
+    let all = results.units.iter_mut().enumerate().flat_map(|(at, UnitResults { mutants, .. })| {
+        mutants.iter_mut().map(move |result| (at, result))
+    });
+    for (at, result) in all.filter(|(_, result)| result.outcome.is_alive()) {
+        let is_same = result.also_in.iter().chain([&at]).all(|unit| as_built.contains(unit));
         let why = match verdicts.get(result.mutant.key.as_str()) {
             Some(StrongVerdict::Killed(test) | StrongVerdict::Contradictory(test)) => {
                 result.generated = Some(test.clone());

@@ -74,6 +74,11 @@ impl KeptResults {
         })
     }
 
+    /// Whether a test is known to fail, without taking that over.
+    pub(crate) fn is_failure(&self, key: &str) -> bool {
+        self.with(|known| known.all.runs.get(key).is_some_and(Option::is_some))
+    }
+
     /// Keeps what a test did on a mutant.
     pub(crate) fn keep_run(&self, key: String, failure: Option<Failure>) {
         self.with(|known| {

@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use lydian_base::CancelToken;
-use lydian_mutate::results::{MutationResults, Outcome, UnitResults};
+use lydian_mutate::results::{Failure, MutationResults, Outcome};
 use lydian_mutate::{MUTANT_VARIABLE, Mutant};
 
 use super::kept::{Dependences, KeptResults, run_key};
 use super::records::Records;
+use super::repeated::{At, changes};
+use super::serving::TestServers;
 use super::{MutationTask, Target};
 use crate::error::Error;
 use crate::generation::workers;
@@ -38,11 +40,10 @@ impl KeptRuns<'_> {
     }
 }
 
-/// A mutant that waits for its runs: the position of its unit, and its own there.
+/// A mutant that waits for its runs, with the position of its unit.
 #[derive(Clone, Copy)]
 struct Waiting<'r> {
     unit: usize,
-    at: usize,
     mutant: &'r Mutant,
 }
 
@@ -67,22 +68,21 @@ impl Schedule<'_> {
     ) -> Result<(), Error> {
         let begun = Instant::now();
         let runs = AtomicU64::new(0);
-        let of_unit = |(unit, of): (usize, &UnitResults)| {
-            let all = of.mutants.iter().enumerate();
-            let own = all.filter(|(_, it)| it.outcome == Outcome::Pending);
-            let own = own.map(|(at, it)| (unit, at, it.mutant.clone()));
-            own.collect::<Vec<_>>()
+        let all: Vec<Vec<(usize, usize, Mutant)>> = {
+            let own = |at: &(usize, usize)| &results.units[at.0].mutants[at.1];
+            let pending = |at: &(usize, usize)| own(at).outcome == Outcome::Pending;
+            let groups = changes(results).into_iter();
+            let groups = groups.map(|all| all.into_iter().filter(pending).collect::<Vec<_>>());
+            let groups = groups.filter(|all| !all.is_empty());
+            let mutant = |at: (usize, usize)| (at.0, at.1, own(&at).mutant.clone());
+            groups.map(|all| all.into_iter().map(mutant).collect()).collect()
         };
-        let all: Vec<(usize, usize, Mutant)> =
-            results.units.iter().enumerate().flat_map(of_unit).collect();
-        let waiting = all.iter().map(|(unit, at, mutant)| Waiting { unit: *unit, at: *at, mutant });
-        let waiting: Vec<Waiting<'_>> = waiting.collect();
-        let threads = vec![(); workers::count(Some(self.task.jobs), waiting.len())];
-        let found = workers::work_on(&waiting, threads, cancel, |mutant, ()| {
-            Ok(self.mutant(mutant, &runs, cancel))
+        let count = workers::count(Some(self.task.jobs), all.len());
+        let threads = std::iter::repeat_with(TestServers::default).take(count).collect();
+        let found = workers::work_on(&all, threads, cancel, |group, servers| {
+            Ok(self.group(group, servers, &runs, cancel))
         })?;
-        for (position, found) in found.done {
-            let Waiting { unit, at, .. } = waiting[position];
+        for ((unit, at), found) in found.done.into_iter().flat_map(|(_, found)| found) {
             let result = &mut results.units[unit].mutants[at];
             result.reached_by = found.reached_by;
             result.infected_by = found.infected_by;
@@ -94,30 +94,69 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// Finds the outcome of one mutant.
-    fn mutant(&self, of: &Waiting<'_>, runs: &AtomicU64, cancel: &CancelToken) -> Found {
-        let number = of.mutant.number;
+    /// Finds the outcomes of the mutants of one change of a file. Where one is killed, others need not run.
+    fn group(
+        &self,
+        group: &[(usize, usize, Mutant)],
+        servers: &mut TestServers,
+        runs: &AtomicU64,
+        cancel: &CancelToken,
+    ) -> Vec<(At, Found)> {
+        let mut all: Vec<(At, Found)> = Vec::new();
+        for (unit, at, mutant) in group {
+            let waiting = Waiting { unit: *unit, mutant };
+            let is_killed = all.iter().any(|(_, found)| !found.killed_by.is_empty());
+            let found = match is_killed && !self.task.all_tests {
+                true => self.contacts(&waiting).0,
+                false => self.mutant(&waiting, servers, runs, cancel),
+            };
+            all.push(((*unit, *at), found));
+        }
+        all
+    }
+
+    /// The tests that reach and infect a mutant; those that infect it by their positions, too.
+    fn contacts(&self, of: &Waiting<'_>) -> (Found, Vec<usize>) {
         let tests = &self.target.tests;
-        let contact = |test: &usize| self.records.contact(*test, of.unit, number);
-        let name = |test: usize| tests[test].name.clone();
+        let contact = |test: &usize| self.records.contact(*test, of.unit, of.mutant.number);
+        let name = |test: &usize| tests[*test].name.clone();
         let reached: Vec<usize> = (0..tests.len()).filter(|test| contact(test).reached).collect();
-        let mut infected: Vec<usize> =
+        let infected: Vec<usize> =
             reached.iter().copied().filter(|test| contact(test).infected).collect();
-        let mut found = Found {
-            reached_by: reached.iter().map(|test| name(*test)).collect(),
-            infected_by: infected.iter().map(|test| name(*test)).collect(),
+        let found = Found {
+            reached_by: reached.iter().map(name).collect(),
+            infected_by: infected.iter().map(name).collect(),
             ..Found::default()
         };
-        let outcome = match (reached.is_empty(), infected.is_empty()) {
+        (found, infected)
+    }
+
+    /// Finds the outcome of one mutant.
+    fn mutant(
+        &self,
+        of: &Waiting<'_>,
+        servers: &mut TestServers,
+        runs: &AtomicU64,
+        cancel: &CancelToken,
+    ) -> Found {
+        let (mut found, mut infected) = self.contacts(of);
+        let outcome = match (found.reached_by.is_empty(), infected.is_empty()) {
             (true, _) => Outcome::NotReached,
             (false, true) => Outcome::NotInfected,
             (false, false) => {
-                infected.sort_by_key(|test| self.records.time(*test));
-                self.outcome(of, &infected, &mut found.killed_by, (runs, cancel))
+                // Times differ from run to run, so a test that is known to fail need not be the fastest.
+                infected.sort_by_key(|test| {
+                    (!self.is_known_to_fail(*test, of), self.records.time(*test))
+                });
+                self.outcome(of, &infected, &mut found.killed_by, (servers, runs, cancel))
             }
         };
         found.outcome = Some(outcome);
         found
+    }
+
+    fn is_known_to_fail(&self, test: usize, of: &Waiting<'_>) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.results.is_failure(&kept.key(test, of)))
     }
 
     /// The outcome of running tests on a mutant: the first failure counts.
@@ -126,43 +165,55 @@ impl Schedule<'_> {
         of: &Waiting<'_>,
         tests: &[usize],
         killed_by: &mut Vec<String>,
-        (runs, cancel): (&AtomicU64, &CancelToken),
+        (servers, runs, cancel): (&mut TestServers, &AtomicU64, &CancelToken),
     ) -> Outcome {
-        let id = self.target.units[of.unit].id_of(of.mutant).to_string();
-        let limits = self.task.limits;
         let mut found = Outcome::Survived;
         for test in tests {
-            let command = &self.target.tests[*test];
-            let limit = self.records.time(*test) * limits.factor + limits.more;
-            let kept = self.kept.as_ref().map(|kept| (kept.results, kept.key(*test, of)));
-            let failure = match kept.as_ref().and_then(|(kept, key)| kept.run(key)) {
-                Some(known) => known,
-                None => {
-                    runs.fetch_add(1, Ordering::Relaxed);
-                    let run = command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel);
-                    if cancel.is_cancelled() {
-                        return Outcome::Pending;
-                    }
-                    match run {
-                        Ok(run) => {
-                            if let Some((kept, key)) = kept {
-                                kept.keep_run(key, run.failure);
-                            }
-                            run.failure
-                        }
-                        Err(error) => return Outcome::Invalid { reason: error.to_string() },
-                    }
-                }
+            let failure = match self.failure(of, *test, (&mut *servers, runs, cancel)) {
+                Ok(failure) => failure,
+                Err(without_result) => return without_result,
             };
             let Some(failure) = failure else { continue };
-            killed_by.push(command.name.clone());
+            let test = self.target.tests[*test].name.clone();
+            killed_by.push(test.clone());
             if found == Outcome::Survived {
-                found = Outcome::Killed { test: command.name.clone(), failure };
+                found = Outcome::Killed { test, failure };
             }
             if !self.task.all_tests {
                 break;
             }
         }
         found
+    }
+
+    /// How a test fails on a mutant, by an earlier run or by one now. An error is the outcome of a mutant
+    /// that could not be run.
+    fn failure(
+        &self,
+        of: &Waiting<'_>,
+        test: usize,
+        (servers, runs, cancel): (&mut TestServers, &AtomicU64, &CancelToken),
+    ) -> Result<Option<Failure>, Outcome> {
+        let kept = self.kept.as_ref().map(|kept| (kept.results, kept.key(test, of)));
+        if let Some(known) = kept.as_ref().and_then(|(kept, key)| kept.run(key)) {
+            return Ok(known);
+        }
+        runs.fetch_add(1, Ordering::Relaxed);
+        let id = self.target.units[of.unit].id_of(of.mutant).to_string();
+        let command = &self.target.tests[test];
+        let (usual, limits) = (self.records.time(test), self.task.limits);
+        let limit = usual * limits.factor + limits.more;
+        let run = match servers.run(command, &id, (usual, limit), cancel) {
+            Some(run) => Ok(run),
+            None => command.run(Some((MUTANT_VARIABLE, &id)), limit, cancel),
+        };
+        if cancel.is_cancelled() {
+            return Err(Outcome::Pending);
+        }
+        let failure = run.map_err(|error| Outcome::Invalid { reason: error.to_string() })?.failure;
+        if let Some((kept, key)) = kept {
+            kept.keep_run(key, failure);
+        }
+        Ok(failure)
     }
 }

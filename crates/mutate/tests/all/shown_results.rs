@@ -26,6 +26,7 @@ fn results() -> (Program, MutationResults) {
         killed_by: vec!["first".into()],
         subsumed: false,
         generated: None,
+        also_in: Vec::new(),
     });
     let mutants = mutants.collect();
     let tests = vec![("first".to_owned(), 1500)];

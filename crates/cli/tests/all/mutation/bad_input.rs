@@ -23,6 +23,19 @@ fn builds_that_fail_are_told() {
     let at = Workplace::with("int main(void) { return 0; }");
     let ran = mutate(&at, &["unit.c", "--build", "clang-19 unit.c -o unit", "--test", "./unit"]);
     ran.says(4, &["no mutants", "lydian cc --mutants"]);
+    let at = Workplace::with("int missing(void);\nint main(void) { return missing(); }\n");
+    let ran = mutate(&at, &["unit.c", "--build", BUILD, "--test", "./unit"]);
+    ran.says(3, &["fails", "it says", "undefined reference to `missing'"]);
+}
+
+#[test]
+fn warnings_of_the_compiler_wrapper_reach_the_user() {
+    let at = Workplace::with("int main(void) { return 0; }");
+    // A name of the run-time's.
+    at.write("other.c", "int lydian_c_fork(int) __asm__(\"other\");\nint f(void) { return 1; }\n");
+    let build = "$CC -c other.c && $CC unit.c other.o -o unit";
+    let ran = mutate(&at, &["--build", build, "--test", "./unit"]);
+    ran.says(0, &["warning", "other.c is compiled as it is, and without mutants"]);
 }
 
 #[test]

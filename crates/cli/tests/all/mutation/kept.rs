@@ -81,6 +81,24 @@ fn a_second_run_runs_only_what_an_edit_changes_and_finds_what_a_fresh_one_finds(
 }
 
 #[test]
+fn a_second_run_needs_no_test_whichever_of_them_is_the_fastest() {
+    let at = Workplace::with(UNIT);
+    at.done("gen unit.c -o tests -c wm --time 5");
+    let words = ["unit.c", "--tests", "tests", "--json", "m.json", "--proof-time", "0"];
+    let reports = [(); 2].map(|()| {
+        let ran = mutate(&at, &words);
+        assert_eq!(ran.code, Some(0), "{ran}");
+        at.json("m.json")
+    });
+    assert_eq!(reports[1]["runs"], 0);
+    let killers = |report: &Value| {
+        let all = report["mutants"].as_array().unwrap().iter();
+        all.map(|it| it["killed_by"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(killers(&reports[1]), killers(&reports[0]));
+}
+
+#[test]
 fn functions_with_the_same_text_in_two_files_have_results_of_their_own() {
     let at = Workplace::with("");
     let clamp = "static int clamp(int n)\n{\n    return n > 9 ? 9 : n;\n}\n";

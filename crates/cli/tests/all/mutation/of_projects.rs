@@ -178,3 +178,61 @@ fn with_all_tests_each_kill_is_known_and_subsumed_mutants_are_marked() {
     assert_eq!(needed.count(), 2, "one mutant for each test is enough");
     assert!(ran.out.contains("are subsumed"), "{ran}");
 }
+
+/// A program that tests a file which it includes.
+fn including(call: &str) -> String {
+    format!("#include \"unit.c\"\nint main(void)\n{{\n    return !({call});\n}}\n")
+}
+
+#[test]
+fn a_file_that_several_programs_include_has_each_mutant_once() {
+    let at = place();
+    at.write("most.c", &including("clamp(30, 9) == 9"));
+    at.write("least.c", &including("clamp(3, 9) == 3"));
+    at.write("twice.c", &including("unused(4) == 8"));
+    let build = "for name in most least twice; do $CC $name.c -o $name; done";
+    let tests = ["--test", "./most", "--test", "./least", "--test", "./twice"];
+    let words = [&["unit.c", "--build", build, "--json", "m.json"][..], &tests].concat();
+    let ran = mutate(&at, &words);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let report = at.json("m.json");
+    let all = report["mutants"].as_array().unwrap();
+    let mut places: Vec<_> =
+        all.iter().map(|it| format!("{} {} {}", it["name"], it["start"], it["end"])).collect();
+    let count = places.len();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), count, "{places:?}");
+    let first = |name: &str, line: u64| {
+        let mutants = report["mutants"].as_array().unwrap();
+        mutants.iter().find(|it| it["name"] == name && it["start"]["line"] == line).unwrap().clone()
+    };
+    assert_eq!(first("RVR -> 0", 4)["outcome"]["test"], "./most");
+    assert_eq!(first("RVR -> 0", 5)["outcome"]["test"], "./least");
+    assert_eq!(first("AOR * -> +", 9)["outcome"]["test"], "./twice");
+    assert_eq!(first("ROR > -> >=", 3)["outcome"]["kind"], "equivalent");
+    assert_eq!(first("ROR > -> <", 3)["reached_by"], serde_json::json!(["./most", "./least"]));
+}
+
+#[test]
+fn a_mutant_is_equivalent_only_if_it_is_with_the_flags_of_each_unit() {
+    let at = Workplace::with("int scaled(int n)\n{\n    return n * SCALE;\n}\n");
+    at.write("check.c", "int main(void)\n{\n    return 0;\n}\n");
+    let build = |values: [&str; 2]| {
+        let [first, second] = values;
+        format!(
+            "$CC -DSCALE={first} -c unit.c -o a.o && $CC -DSCALE={second} -c unit.c -o b.o && \
+             $CC check.c -o check"
+        )
+    };
+    let found = |values: [&str; 2]| {
+        let build = build(values);
+        let words = ["unit.c", "--build", &*build, "--test", "./check", "--json", "m.json"];
+        let ran = mutate(&at, &[&words[..], &["--dir", &values.concat()]].concat());
+        assert_eq!(ran.code, Some(0), "{ran}");
+        outcome(&at.json("m.json"), "RVR -> 0", 3)
+    };
+    assert_eq!(found(["0", "0"]), "equivalent");
+    assert_eq!(found(["0", "5"]), "not_reached");
+    assert_eq!(found(["5", "0"]), "not_reached");
+}
