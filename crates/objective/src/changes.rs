@@ -15,5 +15,5 @@ mod places;
 pub use affected::{AffectedNodes, AffectedPlaces, VersionFlow};
 pub use impact::ImpactedObjectives;
 pub use matching::{FunctionChange, FunctionStatus, NodeMatching, ProgramChanges, VersionOf};
-pub use nodes::{NodeId, Nodes};
+pub use nodes::{NodeId, Nodes, global_text};
 pub use places::{Effects, NamedGlobals, PlaceOf, ProgramPlaces};

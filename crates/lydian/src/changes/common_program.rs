@@ -10,7 +10,7 @@ use lydian_ir::libc::is_library_object;
 use lydian_ir::link::Role;
 use lydian_ir::program::RelocationTarget;
 use lydian_ir::{CType, CTypeId, FuncId, Global, GlobalId, GlobalInit, Linkage, Program};
-use lydian_objective::changes::{FunctionChange, ProgramPlaces};
+use lydian_objective::changes::{FunctionChange, ProgramPlaces, global_text};
 
 use super::driver::{Pair, old_name};
 use super::product::{defined, part, whole};
@@ -92,6 +92,7 @@ fn shared(
     is_used: &dyn Fn(&str) -> bool,
     is_equal: &dyn Fn(&str) -> bool,
 ) -> Result<(Unit, Unit), String> {
+    let versions = Variables { old: &old.program, new: &new.program, is_equal };
     let (mut old, mut new) = (old.clone(), new.clone());
     for unit in [&mut old, &mut new] {
         unit.program.startup.clear();
@@ -115,8 +116,7 @@ fn shared(
             old.program.globals[id].name = old_name(&name);
             continue;
         };
-        let kind = sharing((&old.program, id), (&new.program, other), is_equal);
-        match kind {
+        match versions.can_share(id, other) {
             Ok(true) => share(&mut old.program.globals[id], &mut new.program.globals[other]),
             Err(reason) if is_used(&name) => return Err(reason),
             Ok(false) | Err(_) => old.program.globals[id].name = old_name(&name),
@@ -142,73 +142,79 @@ fn share_literals(old: &mut Program, new: &mut Program) {
     }
 }
 
-/// Whether both versions can share a variable. If not, each keeps its own.
-///
-/// # Errors
-/// Why it can neither be shared nor kept apart.
-fn sharing(
-    (old_program, old): (&Program, GlobalId),
-    (new_program, new): (&Program, GlobalId),
-    is_equal: &dyn Fn(&str) -> bool,
-) -> Result<bool, String> {
-    let (old, new) = (&old_program.globals[old], &new_program.globals[new]);
-    let name = &old.name;
-    let spelled = |program: &Program, global: &Global| program.types.spell(global.ty, "");
-    let is_alike = spelled(old_program, old) == spelled(new_program, new)
-        && old.size == new.size
-        && old.read_only == new.read_only;
-    let (first, other) = (contents(old_program, old), contents(new_program, new));
-    let starts_alike = first == other || first.is_none() || other.is_none();
-    let changed = functions_in(new_program, new).find(|function| !is_equal(function));
-    match (is_alike, starts_alike) {
-        (true, true) => match changed {
-            None => Ok(true),
-            Some(_) if old.read_only => Ok(false),
-            Some(function) => {
-                Err(format!("the variable `{name}` leads to `{function}`, which changed"))
+/// The variables of both versions as these have them.
+struct Variables<'a> {
+    old: &'a Program,
+    new: &'a Program,
+    /// The functions that are the same in both.
+    is_equal: &'a dyn Fn(&str) -> bool,
+}
+
+impl Variables<'_> {
+    /// Whether both versions can share a variable. If not, each keeps its own.
+    ///
+    /// # Errors
+    /// Why it can neither be shared nor kept apart.
+    fn can_share(&self, old: GlobalId, new: GlobalId) -> Result<bool, String> {
+        let (before, after) = (&self.old.globals[old], &self.new.globals[new]);
+        let name = &before.name;
+        let spelled = |program: &Program, global: &Global| program.types.spell(global.ty, "");
+        let is_alike = spelled(self.old, before) == spelled(self.new, after)
+            && before.size == after.size
+            && before.read_only == after.read_only;
+        let changed = self.changed_behind(new);
+        match (is_alike, self.start_alike(old, new), changed) {
+            (true, true, None) => Ok(true),
+            _ if before.read_only && after.read_only => Ok(false),
+            (true, _, Some(other)) => {
+                Err(format!("the variable `{name}` leads to `{other}`, which changed"))
             }
-        },
-        _ if old.read_only && new.read_only => Ok(false),
-        // Its value is an input, and tests set it.
-        (true, false) if !name.contains('.') && changed.is_none() => Ok(true),
-        (true, false) => Err(format!("the variable `{name}` begins with another value")),
-        (false, _) => Err(format!("the variable `{name}` has another type")),
-    }
-}
-
-/// The first contents of a variable, with names for addresses; none where it is defined elsewhere.
-fn contents(program: &Program, global: &Global) -> Option<String> {
-    match &global.init {
-        GlobalInit::Extern => None,
-        GlobalInit::Zero => Some(String::new()),
-        GlobalInit::Data { items, relocations } => {
-            let named = relocations.iter().map(|relocation| match relocation.target {
-                RelocationTarget::Function(id) => program.functions[id].name.clone(),
-                RelocationTarget::Global(id) => match program.globals[id].name.starts_with('.') {
-                    true => format!("{:?}", program.globals[id].init),
-                    false => program.globals[id].name.clone(),
-                },
-            });
-            let places = relocations.iter().map(|one| (one.offset, one.addend));
-            let addresses: Vec<_> = places.zip(named).collect();
-            Some(format!("{items:?} {addresses:?}"))
+            // Its value is an input, and tests set it.
+            (true, false, None) if !name.contains('.') => Ok(true),
+            (true, false, None) => Err(format!("the variable `{name}` begins with another value")),
+            (false, ..) => Err(format!("the variable `{name}` has another type")),
         }
     }
-}
 
-/// The functions that the first contents of a variable lead to.
-fn functions_in<'p>(program: &'p Program, global: &'p Global) -> impl Iterator<Item = &'p str> {
-    let relocations = match &global.init {
-        GlobalInit::Data { relocations, .. } => relocations.as_slice(),
-        GlobalInit::Extern | GlobalInit::Zero => &[],
-    };
-    relocations.iter().filter_map(|relocation| match relocation.target {
-        RelocationTarget::Function(id) => {
-            let function = &program.functions[id];
-            function.body.is_some().then_some(function.name.as_str())
+    /// Whether variables have the same first contents, as far as both versions define them.
+    fn start_alike(&self, old: GlobalId, new: GlobalId) -> bool {
+        let is_elsewhere = |global: &Global| global.init == GlobalInit::Extern;
+        is_elsewhere(&self.old.globals[old])
+            || is_elsewhere(&self.new.globals[new])
+            || global_text(self.old, old) == global_text(self.new, new)
+    }
+
+    /// A function or variable that the first contents of a variable lead to, through others, and that is
+    /// another one in the old version.
+    fn changed_behind(&self, from: GlobalId) -> Option<String> {
+        let (mut waiting, mut seen) = (vec![from], BTreeSet::from([from]));
+        while let Some(global) = waiting.pop() {
+            let GlobalInit::Data { relocations, .. } = &self.new.globals[global].init else {
+                continue;
+            };
+            for relocation in relocations {
+                match relocation.target {
+                    RelocationTarget::Function(id) => {
+                        let function = &self.new.functions[id];
+                        if function.body.is_some() && !(self.is_equal)(&function.name) {
+                            return Some(function.name.clone());
+                        }
+                    }
+                    RelocationTarget::Global(to) if seen.insert(to) => {
+                        let name = &self.new.globals[to].name;
+                        let is_own = !name.starts_with('.');
+                        let old = self.old.global_named(name).filter(|_| is_own);
+                        if is_own && !old.is_some_and(|old| self.start_alike(old, to)) {
+                            return Some(name.clone());
+                        }
+                        waiting.push(to);
+                    }
+                    RelocationTarget::Global(_) => {}
+                }
+            }
         }
-        RelocationTarget::Global(_) => None,
-    })
+        None
+    }
 }
 
 fn share(old: &mut Global, new: &mut Global) {

@@ -336,8 +336,8 @@ pub(super) fn is_named(program: &Program, id: GlobalId) -> bool {
     !is_literal(program, id)
 }
 
-/// A global with its first contents; literals without their names, which are numbers.
-pub(super) fn global_text(program: &Program, id: GlobalId) -> String {
+/// A global with its first contents as text; literals without their names, which are numbers.
+pub fn global_text(program: &Program, id: GlobalId) -> String {
     let global = &program.globals[id];
     let name = if is_literal(program, id) { "literal" } else { &global.name };
     let head = format!("global {name} {} {} {}", global.size, global.align, global.read_only);

@@ -418,3 +418,19 @@ fn the_old_version_may_have_flags_and_headers_of_its_own() {
     let same = at.run("diff old.c unit.c -f f -- -Inow");
     assert_eq!(same.out, "f: equal, by its text\n1 function: 1 equal\n");
 }
+
+/// The table is the same in both versions, and leads to a row that is not.
+#[test]
+fn a_table_that_leads_to_changed_data_is_not_shared_by_the_versions() {
+    let old = "struct list { struct list *next; int n; };\nstatic const int low[] = { 1, 2 };\n\
+               static const int *const rows[] = { low, low + 1 };\n\
+               int f(const struct list *l) { return rows[l->n & 1][0]; }\n";
+    let at = versions(old, &old.replace("{ 1, 2 }", "{ 1, 3 }"));
+    let ran = at.run("diff old.c unit.c -f f --time 20");
+    assert!(ran.out.starts_with("f: differs\n"), "{ran}");
+    let writable = |text: &str| text.replace("*const rows", "*rows");
+    let at = versions(&writable(old), &writable(&old.replace("{ 1, 2 }", "{ 1, 3 }")));
+    let ran = at.run("diff old.c unit.c -f f --time 20");
+    let words = "f: unknown: the variable `rows` leads to `low`, which changed\n";
+    assert!(ran.out.starts_with(words), "{ran}");
+}
