@@ -9,6 +9,8 @@ mod build;
 mod commands;
 pub(crate) mod comparison;
 mod equivalence;
+#[cfg(test)]
+mod examples;
 mod generation;
 mod kept;
 pub(crate) mod killing;

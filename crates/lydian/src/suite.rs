@@ -14,7 +14,7 @@ use lydian_report::{Memory, Observation, Outcome as Ending, SuiteTest};
 use crate::error::Error;
 use crate::events::{Observer, tell};
 use crate::files;
-use crate::measurement::test_runner::Forecast;
+use crate::measurement::test_runner::{Forecast, TestRunner};
 use crate::project::Project;
 
 pub(crate) mod ownership;
@@ -61,6 +61,31 @@ pub(crate) struct KeptTest {
     pub(crate) covers: Vec<String>,
     /// Its purpose in terms of the source text.
     pub(crate) kept_for: Vec<String>,
+}
+
+impl KeptTest {
+    /// A test that asserts what the program does; none if a run of it does not end well, or not in a
+    /// defined way.
+    pub(crate) fn with_assertions(
+        runner: &mut TestRunner<'_>,
+        test: Test,
+        name: String,
+    ) -> Result<Option<Self>, Error> {
+        let measured = match runner.measure(&test)? {
+            Ok(measured) if measured.run.outcome.is_orderly() => measured,
+            Ok(_) => return Ok(None),
+            Err(misfit) => {
+                log::info!("a test `{name}` is left out: {misfit}");
+                return Ok(None);
+            }
+        };
+        let (forecast, seen) = runner.observed(&test, &measured.run.outcome)?;
+        if seen.is_none() {
+            return Ok(None);
+        }
+        let (covers, kept_for) = (Vec::new(), Vec::new());
+        Ok(Some(Self { name, test, measured, seen, forecast, covers, kept_for }))
+    }
 }
 
 /// Collects the tests of all functions.

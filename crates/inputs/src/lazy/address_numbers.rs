@@ -47,12 +47,11 @@ impl LazyInputs {
         [a, b]: [Term; 2],
         conditions: &mut Vec<Term>,
     ) -> bool {
-        if !self.are_addresses(pool, a, conditions) || !self.are_addresses(pool, b, conditions) {
-            return self.is_place_in_array(pool, a) || self.is_place_in_array(pool, b);
-        }
-        let (of_a, of_b) = (pool.vars_of(a), pool.vars_of(b));
-        op == BinOp::Eq
-            || of_a.iter().filter(|var| self.is_symbol(**var)).all(|var| of_b.contains(var))
+        let are_addresses =
+            self.are_addresses(pool, a, conditions) && self.are_addresses(pool, b, conditions);
+        let of_b = self.address_symbols(pool, b);
+        let are_of_b = |of_a: Vec<Term>| of_a.iter().all(|symbol| of_b.contains(symbol));
+        are_addresses && (op == BinOp::Eq || are_of_b(self.address_symbols(pool, a)))
             || self.is_place_in_array(pool, a)
             || self.is_place_in_array(pool, b)
     }

@@ -15,7 +15,6 @@ use lydian_symex::{Config, Limits, SecondRun};
 use super::common_program::CommonProgram;
 use super::comparison::{Comparison, QUESTION};
 use super::driver::Pair;
-use super::impact::exact_flags;
 use super::product::library_state;
 use super::second_runs::{ComparisonVerdict, Effort, TwoRuns, as_test_of};
 use super::two_version_test::TwoVersionTest;
@@ -23,11 +22,8 @@ use super::{DiffVerdict, Difference};
 use crate::error::Error;
 use crate::events::Event;
 use crate::measurement::compiled_program::Measurement;
-use crate::measurement::test_runner::TestRunner;
 use crate::measurement::{MeasurementOptions, confinement};
 use crate::objectives::ObjectiveRequest;
-use crate::project::Project;
-use crate::project::request::ProjectRequest;
 use crate::suite::{KeptTest, Suite};
 
 /// The most tests that are tried for a difference.
@@ -92,14 +88,7 @@ impl Comparison<'_> {
         tests: impl Iterator<Item = Test>,
     ) -> Result<DiffVerdict, Error> {
         let silent = |_: Event<'_>| {};
-        let project = Project::load(
-            &ProjectRequest {
-                functions: vec![change.name.clone()],
-                flags: exact_flags(&self.versions.old.flags),
-                ..ProjectRequest::new(&self.request.old)
-            },
-            &silent,
-        )?;
+        let project = self.versions.project(&self.request.old, &change.name)?;
         let objectives = project.objectives(&ObjectiveRequest::new([Criterion::Fc]), &silent)?;
         let confinement = confinement::confinement(true, self.observer);
         let options = MeasurementOptions::default();
@@ -112,7 +101,9 @@ impl Comparison<'_> {
                 break;
             }
             let Some(test) = as_test_of(&project.program, &common.program, test) else { continue };
-            let Some(kept) = kept(&mut runner, &change.name, test)? else { continue };
+            let name = names::of_test(&change.name, "differs");
+            let kept = KeptTest::with_assertions(&mut runner, test, name)?;
+            let Some(kept) = kept else { continue };
             let mut suite = Suite::default();
             suite.add(&project.program, vec![kept]);
             suite.tests.iter_mut().for_each(|test| test.thorough = true);
@@ -129,27 +120,4 @@ impl Comparison<'_> {
         }
         Ok(DiffVerdict::Unknown { reason: reason.to_owned() })
     }
-}
-
-/// A test with assertions; none if the old version does not end well on it, or not in a defined way.
-fn kept(
-    runner: &mut TestRunner<'_>,
-    function: &str,
-    test: Test,
-) -> Result<Option<KeptTest>, Error> {
-    let measured = match runner.measure(&test)? {
-        Ok(measured) if measured.run.outcome.is_orderly() => measured,
-        Ok(_) => return Ok(None),
-        Err(misfit) => {
-            log::info!("a test of two versions is left out: {misfit}");
-            return Ok(None);
-        }
-    };
-    let (forecast, seen) = runner.observed(&test, &measured.run.outcome)?;
-    if seen.is_none() {
-        return Ok(None);
-    }
-    let name = names::of_test(function, "differs");
-    let (covers, kept_for) = (Vec::new(), Vec::new());
-    Ok(Some(KeptTest { name, test, measured, seen, forecast, covers, kept_for }))
 }

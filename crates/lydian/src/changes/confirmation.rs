@@ -13,7 +13,6 @@ use lydian_objective::Criterion;
 use super::c_test::CTest;
 use super::comparison::Comparison;
 use super::driver::{CALLS_DIFFER, Driver, DriverInput, InputOf, Observation};
-use super::impact::exact_flags;
 use super::leaves::leaves;
 use super::product::Product;
 use super::{DiffVerdict, Difference, NamedValue, Observed};
@@ -22,8 +21,6 @@ use crate::events::Event;
 use crate::measurement::compiled_program::Measurement;
 use crate::measurement::{MeasurementOptions, confinement};
 use crate::objectives::ObjectiveRequest;
-use crate::project::Project;
-use crate::project::request::ProjectRequest;
 
 /// The most steps of a run.
 const MOST_STEPS: u64 = 20_000_000;
@@ -215,14 +212,7 @@ impl Native<'_> {
         test: &Test,
     ) -> Result<Result<Run, String>, Error> {
         let silent = |_: Event<'_>| {};
-        let project = Project::load(
-            &ProjectRequest {
-                functions: vec![function.to_owned()],
-                flags: exact_flags(self.comparison.versions.flags_of(file)),
-                ..ProjectRequest::new(file)
-            },
-            &silent,
-        )?;
+        let project = self.comparison.versions.project(file, function)?;
         let objectives = project.objectives(&ObjectiveRequest::new([Criterion::Fc]), &silent)?;
         let confinement = confinement::confinement(true, self.comparison.observer);
         let options = MeasurementOptions::default();

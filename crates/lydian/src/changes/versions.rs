@@ -13,10 +13,13 @@ use lydian_objective::changes::{
 };
 
 use super::DiffRequest;
+use super::impact::exact_flags;
 use crate::error::{Error, ErrorKind};
-use crate::events::{Observer, tell};
+use crate::events::{Event, Observer, tell};
+use crate::project::Project;
 use crate::project::flags::{check_language, flags_of, rejected};
 use crate::project::paths::{canonical, canonical_file};
+use crate::project::request::ProjectRequest;
 
 /// Both versions of a file.
 pub(super) struct Versions<'r> {
@@ -47,8 +50,18 @@ impl<'r> Versions<'r> {
         &self.new.flags
     }
 
+    /// A function of a version as a project of its own, which runs natively.
+    pub(super) fn project(&self, file: &Path, function: &str) -> Result<Project, Error> {
+        let request = ProjectRequest {
+            functions: vec![function.to_owned()],
+            flags: exact_flags(self.flags_of(file)),
+            ..ProjectRequest::new(file)
+        };
+        Project::load(&request, &|_: Event<'_>| {})
+    }
+
     /// The flags of a version.
-    pub(super) fn flags_of(&self, file: &Path) -> &CompileFlags {
+    fn flags_of(&self, file: &Path) -> &CompileFlags {
         match file == self.request.old {
             true => &self.old.flags,
             false => &self.new.flags,

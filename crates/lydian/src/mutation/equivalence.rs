@@ -213,8 +213,7 @@ fn optimised(text: &str, flags: &[String], folder: &Path) -> Result<String, Stri
 
 #[cfg(test)]
 mod tests {
-    use lydian_mutate::UnitId;
-
+    use super::super::examples::{some_mutant, some_unit};
     use super::*;
 
     /// A prover without the time for all.
@@ -233,40 +232,11 @@ mod tests {
     #[test]
     fn nothing_is_kept_of_mutants_that_were_not_tried() {
         let mutant = |number| -> Mutant { Mutant { number, ..some_mutant() } };
-        let unit = UnitMutants {
-            id: UnitId::of("", &[]),
-            source: "unit.c".into(),
-            directory: "/".into(),
-            flags: Vec::new(),
-            text: String::new(),
-            mutants: Vec::new(),
-            functions: Vec::new(),
-            left_out: Vec::new(),
-            refused: Vec::new(),
-            defined: Vec::new(),
-        };
+        let unit = some_unit();
         let all = [1, 2, 3].map(mutant);
         let cancel = CancelToken::new();
         let asked: Vec<&Mutant> = all.iter().collect();
         let found = proofs(&unit, &asked, &Hurried, &cancel, &|_: crate::events::Event<'_>| {});
         assert_eq!(found, [(1, Some(EquivalenceProof::Proof)), (2, None)].into());
-    }
-
-    fn some_mutant() -> Mutant {
-        let position = lydian_mutate::Position { line: 1, column: 1 };
-        Mutant {
-            number: 1,
-            operator: lydian_mutate::Operator::Ror,
-            name: String::new(),
-            function: "f".to_owned(),
-            span: lydian_base::Span::new(0, 0),
-            original: String::new(),
-            replacement: String::new(),
-            file: "unit.c".to_owned(),
-            start: position,
-            end: position,
-            in_macro: false,
-            key: String::new(),
-        }
     }
 }

@@ -304,22 +304,9 @@ impl Killing<'_, '_, '_> {
             return Ok(None);
         }
         log::debug!("inputs for {} on line {}: {test:?}", mutant.name, mutant.start.line);
-        let measured = match self.runner.measure(&test)? {
-            Ok(measured) if measured.run.outcome.is_orderly() => measured,
-            Ok(_) => return Ok(None),
-            Err(misfit) => {
-                log::info!("a test for {} is left out: {misfit}", mutant.name);
-                return Ok(None);
-            }
-        };
-        let (forecast, seen) = self.runner.observed(&test, &measured.run.outcome)?;
-        if seen.is_none() {
-            return Ok(None);
-        }
         let words = format!("kills_{}_line_{}", mutant.operator, mutant.start.line);
         let name = names::of_test(&mutant.function, &words.to_ascii_lowercase());
-        let (covers, kept_for) = (Vec::new(), Vec::new());
-        Ok(Some(KeptTest { name, test, measured, seen, forecast, covers, kept_for }))
+        KeptTest::with_assertions(self.runner, test, name)
     }
 
     /// Runs candidates on the mutants that are left, and adds a few to the suite that together kill all that

@@ -141,26 +141,19 @@ impl Repeated {
 
 #[cfg(test)]
 mod tests {
-    use lydian_mutate::mutant::{UnitId, UnitMutants};
     use lydian_mutate::results::{EquivalenceProof, Failure};
 
+    use super::super::examples::{some_mutant, some_unit};
     use super::*;
 
     fn result(name: &str, line: u32, outcome: Outcome) -> MutantResult {
         let place = Position { line, column: 1 };
         let mutant = Mutant {
-            number: 1,
-            operator: lydian_mutate::Operator::Ror,
             name: name.to_owned(),
-            function: "f".to_owned(),
-            span: lydian_base::Span::new(0, 0),
-            original: String::new(),
-            replacement: String::new(),
-            file: "unit.h".to_owned(),
             start: place,
             end: place,
-            in_macro: false,
-            key: String::new(),
+            file: "unit.h".to_owned(),
+            ..some_mutant()
         };
         let killed_by = match &outcome {
             Outcome::Killed { test, .. } => vec![test.clone()],
@@ -179,19 +172,7 @@ mod tests {
     }
 
     fn results(units: [Vec<MutantResult>; 2]) -> MutationResults {
-        let unit = || UnitMutants {
-            id: UnitId::of("", &[]),
-            source: "unit.c".into(),
-            directory: "/".into(),
-            flags: Vec::new(),
-            text: String::new(),
-            mutants: Vec::new(),
-            functions: Vec::new(),
-            left_out: Vec::new(),
-            refused: Vec::new(),
-            defined: Vec::new(),
-        };
-        let units = units.map(|mutants| UnitResults { unit: unit(), mutants });
+        let units = units.map(|mutants| UnitResults { unit: some_unit(), mutants });
         let tests = ["t", "u"].map(|name| (name.to_owned(), 1)).into();
         MutationResults { units: units.into(), tests, ..MutationResults::default() }
     }

@@ -280,8 +280,14 @@ impl<N: Notes> StateView<'_, '_, N> {
         let is_followed = |bits: Term| expanded.contains_key(&bits);
         let inputs = &self.context.inputs;
         let is_number = ty != Type::Ptr && inputs.shows_an_address(pool, value, is_followed);
-        let is_part = is_number && (size < Type::Ptr.bytes() || ty.is_float())
-            || inputs.shows_part_of_an_address(pool, value, is_followed);
+        let is_part = match is_number && (size < Type::Ptr.bytes() || ty.is_float()) {
+            true => true,
+            // No other value shows any bits of an address.
+            false if is_number || ty == Type::Ptr => {
+                inputs.shows_part_of_an_address(pool, value, is_followed)
+            }
+            false => false,
+        };
         if is_part {
             // The input does not determine the addresses of objects.
             let place = format!("address{}", value.index());
