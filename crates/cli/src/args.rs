@@ -292,9 +292,9 @@ pub(crate) struct ExplorationArgs {
     /// Follow each way through a loop or a call in which no objective is left as a path of its own
     #[arg(long, alias = "no-unite")]
     pub(crate) no_state_merging: bool,
-    /// Prove objectives infeasible over all runs that exploration leaves, in a quarter of the time
+    /// Leave out proofs over all runs, which have a quarter of the time for what exploration leaves
     #[arg(long)]
-    pub(crate) proofs: bool,
+    pub(crate) no_proofs: bool,
     /// Which state goes next
     #[arg(long, value_enum, default_value_t = SearchArg::Mixed)]
     pub(crate) search: SearchArg,

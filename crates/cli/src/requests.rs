@@ -128,7 +128,7 @@ impl GenArgs {
             },
             measurement: confinement.options(limits.test_time),
             minimise: suite.minimise.into(),
-            proofs: exploration.proofs,
+            proofs: !exploration.no_proofs,
             jobs: *jobs,
             accept: accept.iter().flat_map(|name| kinds_named(name)).collect(),
             fresh: *fresh,

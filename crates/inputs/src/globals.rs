@@ -79,12 +79,15 @@ impl GlobalUses {
                 waiting.extend(&self.addressed);
             }
         }
-        let can_differ = |id: &GlobalId| {
-            can_be_input(program, *id)
-                && !self.fixed.contains(id)
-                && !libc::is_library_object(&program.globals[*id].name)
-        };
-        read.into_iter().filter(can_differ).collect()
+        read.into_iter().filter(|id| self.can_differ(program, *id)).collect()
+    }
+
+    /// Whether a global can have another value than its first one when a function is called, and a test
+    /// can set it.
+    pub fn can_differ(&self, program: &Program, id: GlobalId) -> bool {
+        can_be_input(program, id)
+            && !self.fixed.contains(&id)
+            && !libc::is_library_object(&program.globals[id].name)
     }
 }
 

@@ -20,7 +20,10 @@ use crate::guess::{Guess, Guesses, guess};
 use crate::place::{InputPlace, Step};
 use crate::settings::defaults::{DEPTH, MAX_LENGTH, MAX_RECORDS, MAX_STRING};
 use crate::settings::length::Length;
-use crate::settings::{LengthText, Limits, PlacePattern, PlaceSettings, Settings};
+use crate::settings::{
+    FunctionSettings, LengthText, Limits, PlacePattern, PlaceSettings, RESULT, Settings,
+    TypeSettings,
+};
 use crate::type_names::types_named;
 
 pub use contract::Contract;
@@ -169,6 +172,23 @@ impl InputSpec {
             AssumptionKind::Alias => is_set(&|set| set.alias.is_some()),
             _ => false,
         }
+    }
+
+    /// Whether the user states something of the inputs of a function: of its parameters and variables, of
+    /// types, or of what undefined functions give and write. That a whole program begins with the first
+    /// values of its variables does not count.
+    pub fn restricts(&self, function: &str, whole: bool) -> bool {
+        let Settings { defaults, function: functions, types, .. } = &self.settings;
+        let is_of_inputs = |(name, own): (&String, &FunctionSettings)| {
+            let globals = own.globals.clone().filter(|_| !whole);
+            let own = FunctionSettings { globals, ..own.clone() };
+            own.has_contract()
+                || own.places.keys().any(|place| place.0.root == RESULT)
+                || (name == function && own != FunctionSettings::default())
+        };
+        defaults.null.is_some()
+            || types.values().any(|of_type| *of_type != TypeSettings::default())
+            || functions.iter().any(is_of_inputs)
     }
 
     /// The same without the guesses that tie a length to an array, or a pointer to its end, in the

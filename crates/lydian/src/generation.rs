@@ -89,7 +89,7 @@ impl GeneratorOptions {
             time: Duration::from_secs(30),
             exploration: Config { nice_values: true, ..Config::default() },
             measurement: MeasurementOptions::default(),
-            proofs: false,
+            proofs: true,
             minimise: Effort::Exact,
             jobs: None,
             accept: Vec::new(),

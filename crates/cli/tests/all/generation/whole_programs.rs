@@ -154,7 +154,9 @@ const CALLEE: &str = "static int twice(int x) { return x * 3; }\nstatic int call
 fn functions_of_other_files_are_followed_and_run() {
     let place = Workplace::with(CALLER);
     place.write("other.c", CALLEE);
-    place.done("gen unit.c --with other.c -f f -c dc -o tests --json table.json --time 60");
+    place.done(
+        "gen unit.c --with other.c -f f -c dc -o tests --json table.json --time 60 --no-proofs",
+    );
     let row = figures(&place.json("table.json"), "f", "dc");
     assert_eq!(row, [6, 6, 0, 0, 0]);
     place.done("cover unit.c --with other.c -f f -c dc --tests tests --json again.json");
@@ -220,7 +222,7 @@ fn pairs_of_globals_have_an_end_in_the_file_and_the_other_in_any() {
     expected.sort_unstable();
     assert_eq!(pairs, expected);
     place.done(&format!(
-        "gen unit.c --with other.c {criteria} -o tests --json table.json --time 60"
+        "gen unit.c --with other.c {criteria} -o tests --json table.json --time 60 --no-proofs"
     ));
     // One call cannot use the `limit` of another one, and `count` is defined before it is returned: as
     // is assumed, since `step` reads `seen`, which has its first value here.
@@ -231,7 +233,7 @@ fn pairs_of_globals_have_an_end_in_the_file_and_the_other_in_any() {
     assert!(table.to_string().contains("the static variable seen of other.c has its first value"));
     // Whatever it has, `count` is defined. An earlier call of the same run may have set `limit`.
     place.done(&format!(
-        "gen unit.c --with other.c {criteria} -o tests --json proved.json --time 60 --proofs"
+        "gen unit.c --with other.c {criteria} -o tests --json proved.json --time 60"
     ));
     for criterion in ["all-uses", "all-uses-cells"] {
         assert_eq!(figures(&place.json("proved.json"), "f", criterion), [26, 23, 1, 0, 0]);
@@ -248,7 +250,9 @@ fn a_function_that_is_not_asked_for_still_defines_globals() {
         STEPS.replace("extern int limit", "int limit = 3"),
         &ASKS[ASKS.find("int f").unwrap()..]
     ));
-    place.done("gen unit.c -f f -c all-defs,all-uses -o tests --json table.json --time 60");
+    place.done(
+        "gen unit.c -f f -c all-defs,all-uses -o tests --json table.json --time 60 --no-proofs",
+    );
     assert_eq!(figures(&place.json("table.json"), "f", "all-uses"), [18, 15, 3, 0, 0]);
 }
 
@@ -258,7 +262,9 @@ fn what_no_body_in_another_file_allows_is_infeasible() {
         "int even(int x);\nint f(int x) { if (even(x) == 3) return 1; return 0; }\n",
     );
     place.write("other.c", "int even(int x) { return x & ~1; }\n");
-    place.done("gen unit.c --with other.c -f f -c dc -o tests --json table.json --time 60");
+    place.done(
+        "gen unit.c --with other.c -f f -c dc -o tests --json table.json --time 60 --no-proofs",
+    );
     let row = figures(&place.json("table.json"), "f", "dc");
     assert_eq!(row, [2, 1, 1, 0, 0]);
 }
@@ -273,6 +279,6 @@ fn a_comparison_that_the_librarys_sorting_calls_is_followed() {
            qsort(v, 3, sizeof *v, ascending);\n  if (v[1] == 10) return 1;\n\
            if (v[0] > v[2]) return 2;\n  return 0;\n}\n",
     );
-    place.done("gen unit.c -f middle -c dc -o tests --json table.json --time 60");
+    place.done("gen unit.c -f middle -c dc -o tests --json table.json --time 60 --no-proofs");
     assert_eq!(figures(&place.json("table.json"), "middle", "dc"), [4, 3, 1, 0, 0]);
 }

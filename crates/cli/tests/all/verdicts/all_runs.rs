@@ -6,7 +6,7 @@ use crate::common::{Workplace, figures};
 fn counts(body: &str, criterion: &str) -> (Workplace, [u64; 5]) {
     let place = Workplace::with(body);
     place.done(&format!(
-        "gen unit.c --function f -c {criterion} --proofs --time 20 --max-paths 3000 --json t.json"
+        "gen unit.c --function f -c {criterion} --time 20 --max-paths 3000 --json t.json"
     ));
     let found = figures(&place.json("t.json"), "f", criterion);
     (place, found)
@@ -126,4 +126,52 @@ fn a_write_through_another_pointer_of_the_inputs_is_among_the_runs() {
         "bc",
     );
     assert_eq!(infeasible, 0, "`b` may be `a`: {covered} of {all} are covered");
+}
+
+/// A static local has the values that calls of its function give it, and no other one.
+#[test]
+fn no_test_gives_a_static_local_a_value_that_calls_do_not() {
+    let (_, [all, covered, _, _, unknown]) = counts(
+        "int f(unsigned n)
+{
+    static int last;
+    unsigned i = 0, sum = 0;
+    while (i < n) {
+        i++;
+        sum += 3;
+    }
+    if (last == 77 && sum == 90000)
+        return 1;
+    last = sum & 1;
+    return 0;
+}
+",
+        "bc",
+    );
+    assert_eq!([all, covered], [6, 3]);
+    assert!(unknown > 0);
+}
+
+#[test]
+fn no_test_has_inputs_that_statements_about_inputs_exclude() {
+    let place = Workplace::with(
+        "int f(unsigned n)
+{
+    unsigned i = 0, sum = 0;
+    while (i < n) {
+        i++;
+        sum += 3;
+    }
+    if (sum == 90000)
+        return 1;
+    return 0;
+}
+",
+    );
+    let words = "gen unit.c -c bc --time 20 --max-paths 3000 --json t.json --fresh";
+    place.done(words);
+    assert_eq!(figures(&place.json("t.json"), "f", "bc")[..2], [4, 4]);
+    place.write("lydian.toml", "[function.f]\npreconditions = [\"n < 29000\"]\n");
+    place.done(words);
+    assert_eq!(figures(&place.json("t.json"), "f", "bc")[..2], [4, 3]);
 }

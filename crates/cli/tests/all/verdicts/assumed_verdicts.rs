@@ -20,7 +20,7 @@ fn row<'a>(table: &'a Value, function: &str, criterion: &str) -> &'a Value {
 fn a_guess_about_inputs_makes_infeasible_as_assumed_which_stays_in_the_denominator() {
     let place = Workplace::with(COMPARED);
     place.write("lydian.toml", &format!("{OBJECTS} }}\n"));
-    let ran = place.done("gen unit.c -c dc --json t.json");
+    let ran = place.done("gen unit.c -c dc --no-proofs --json t.json");
     let table = place.json("t.json");
     assert_eq!(figures(&table, "f", "dc"), [2, 1, 0, 0, 0], "{table:#}");
     let told = "f dc: 1 infeasible as assumed: p and q are different objects (alias): unit.c:3:9";
@@ -39,18 +39,19 @@ fn a_guess_about_inputs_makes_infeasible_as_assumed_which_stays_in_the_denominat
 fn what_the_user_accepts_counts_as_infeasible_and_is_named_once() {
     let place = Workplace::with(COMPARED);
     place.write("lydian.toml", &format!("{OBJECTS} }}\n"));
-    place.done("gen unit.c -c dc");
+    place.done("gen unit.c -c dc --no-proofs");
     for kinds in ["alias", "shape,alias", "all"] {
-        let ran = place.done(&format!("gen unit.c -c dc --json t.json --accept {kinds}"));
+        let ran =
+            place.done(&format!("gen unit.c -c dc --no-proofs --json t.json --accept {kinds}"));
         let table = place.json("t.json");
         assert_eq!(figures(&table, "f", "dc"), [2, 1, 1, 0, 0], "{table:#}");
         let told = "accepted: p and q are different objects (alias)";
         assert!(ran.out.contains(told) && ran.out.contains(" 100.0% "), "{ran}");
     }
-    place.done("gen unit.c -c dc --json t.json --accept shape");
+    place.done("gen unit.c -c dc --no-proofs --json t.json --accept shape");
     assert_eq!(figures(&place.json("t.json"), "f", "dc"), [2, 1, 0, 0, 0]);
     place.write("lydian.toml", &format!("accept = [\"alias\"]\n{OBJECTS} }}\n"));
-    place.done("gen unit.c -c dc --json t.json");
+    place.done("gen unit.c -c dc --no-proofs --json t.json");
     assert_eq!(figures(&place.json("t.json"), "f", "dc"), [2, 1, 1, 0, 0]);
 }
 
@@ -140,7 +141,7 @@ fn a_test_that_covers_what_is_infeasible_withdraws_the_exploration_and_leaves_pr
     drop(ledger);
     for _ in 0..2 {
         let said = ["complete exploration", "claims is infeasible"];
-        let ran = place.refused("gen unit.c -c dc --json t.json", 70, &said);
+        let ran = place.refused("gen unit.c -c dc --no-proofs --json t.json", 70, &said);
         let table = place.json("t.json");
         assert_eq!(figures(&table, "f", "dc"), [10, 6, 1, 0, 3], "{table:#}");
         let told = "f dc: 2 unknown: withdrawn: a contradiction in the same exploration";
@@ -148,7 +149,7 @@ fn a_test_that_covers_what_is_infeasible_withdraws_the_exploration_and_leaves_pr
     }
     // Proofs over all runs do not rest on the exploration.
     let said = ["complete exploration", "claims is infeasible"];
-    place.refused("gen unit.c -c dc --proofs --json t.json", 70, &said);
+    place.refused("gen unit.c -c dc --json t.json", 70, &said);
     assert_eq!(figures(&place.json("t.json"), "f", "dc"), [10, 6, 3, 0, 1]);
     let ran = place.done("explain infeasible");
     assert_eq!(ran.out.matches("because: proof over all runs").count(), 2, "{ran}");
@@ -194,7 +195,8 @@ fn a_claim_that_measuring_does_not_confirm_withdraws_what_the_exploration_calls_
     place.done("gen unit.c -c dc --json sound.json -o sound");
     assert_eq!(figures(&place.json("sound.json"), "f", "dc"), [10, 8, 2, 0, 0]);
     faulty_clang::write(&place);
-    let ran = Ran::of(&mut faulty_clang::command(&place, "gen unit.c -c dc --json t.json"));
+    let ran =
+        Ran::of(&mut faulty_clang::command(&place, "gen unit.c -c dc --no-proofs --json t.json"));
     ran.says(70, &["contradiction", "a test does not do what exploration claimed"]);
     let table = place.json("t.json");
     assert_eq!(figures(&table, "f", "dc")[2], 0, "{table:#}");

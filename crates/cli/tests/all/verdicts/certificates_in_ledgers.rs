@@ -134,7 +134,7 @@ fn a_certificate_whose_text_was_changed_or_is_missing_is_no_reason() {
 #[test]
 fn sessions_about_a_program_leave_certificates_of_proofs_over_all_runs() {
     let place = Workplace::with(EXCLUDED);
-    place.run(&format!("gen unit.c -c {CRITERIA} -o tests --proofs --time 20"));
+    place.run(&format!("gen unit.c -c {CRITERIA} -o tests --time 20"));
     let found = documents(&place);
     assert!(found.iter().any(|(_, text)| text.starts_with('{')), "{} documents", found.len());
     let ran = check(&place);
@@ -145,7 +145,7 @@ fn sessions_about_a_program_leave_certificates_of_proofs_over_all_runs() {
 #[test]
 fn labels_that_are_parts_of_hyperlabels_have_names_of_their_own_in_certificates() {
     let place = Workplace::with(EXCLUDED);
-    place.run("gen unit.c -c mcdc -o tests --proofs --time 20");
+    place.run("gen unit.c -c mcdc -o tests --time 20");
     let ran = check(&place);
     ran.says(0, &[]);
     assert!(ran.out.contains("1 of 1 certificates stand"), "{ran}");

@@ -7,7 +7,7 @@ use crate::common::{Workplace, figures, rows};
 /// the JSON.
 fn reasons_of(text: &str, figures_of_f: [u64; 5]) -> (Vec<String>, Vec<(String, u64)>) {
     let place = Workplace::with(text);
-    let ran = place.done("gen unit.c --function f -c dc --json t.json");
+    let ran = place.done("gen unit.c --function f -c dc --no-proofs --json t.json");
     let table = place.json("t.json");
     assert_eq!(figures(&table, "f", "dc"), figures_of_f, "{ran}");
     let lines = ran.out.lines().filter_map(|line| line.strip_prefix("f dc: "));

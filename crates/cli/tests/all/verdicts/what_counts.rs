@@ -96,7 +96,7 @@ fn a_test_that_contradicted_a_claim_is_neither_counted_nor_kept() {
     );
     assert!(changed.expect("the ledger can be changed") > 0);
     drop(ledger);
-    place.done("gen unit.c -c dc --max-paths 0 --json again.json");
+    place.done("gen unit.c -c dc --max-paths 0 --no-proofs --json again.json");
     assert_eq!(figures(&place.json("again.json"), "f", "dc"), [2, 1, 0, 0, 1]);
     assert_eq!(kept_for(&place.json("tests/tests.json")).len(), 1);
     // What is confirmed anew counts again.
@@ -303,7 +303,7 @@ fn a_length_stands_beside_an_array_of_as_many_elements_as_are_read() {
     assert_eq!(figures(&table, "f", "dc"), [4, 4, 0, 0, 0], "{table:#}");
     // A guessed length has a limit, and no test goes beyond it.
     place.write("lydian.toml", GUESSED);
-    place.done("gen unit.c -c dc -o guessed --json guessed.json");
+    place.done("gen unit.c -c dc --no-proofs -o guessed --json guessed.json");
     let table = place.json("guessed.json");
     assert_eq!(figures(&table, "f", "dc"), [4, 3, 0, 0, 1], "{table:#}");
 }

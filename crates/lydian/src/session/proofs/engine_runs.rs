@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use lydian_inputs::globals::GlobalUses;
 use lydian_inputs::place::InputPlace;
 use lydian_ir::interp::memory::NULL_PAGE;
-use lydian_ir::libc::STREAMS;
 use lydian_ir::scalars::{ScalarKind, scalars};
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, Image, ImagePointer, PointerTarget,
@@ -25,8 +25,11 @@ use lydian_smt::{ArrayValue, Evaluator, Model, TermPool, Value};
 
 /// The most objects of a test.
 const MOST_OBJECTS: usize = 24;
-/// The bytes between the beginnings of objects.
+/// The bytes between objects, and the unit of the distances of their beginnings.
 const DISTANCE: u64 = 1 << 16;
+/// How far objects are moved to see whether a test depends on where they lie: by the sign of the lowest byte
+/// of addresses, and by many bits.
+const MOVES: [u64; 2] = [0x80, 0x7ff0];
 /// The first address for pointers that the run says nothing about, and the distance to the next. As a number
 /// that is no pointer such an address stands for one.
 const FREE: (u64, u64) = (1 << 37, 1 << 20);
@@ -47,7 +50,7 @@ const ROOMS: [Room; 2] =
 /// The tests that a run to a goal may stand for, the smallest first; none if its inputs have no form as a
 /// test.
 pub(super) fn tests_of_run(
-    (program, entry): (&Program, FuncId),
+    (program, uses, entry): (&Program, &GlobalUses, FuncId),
     (pool, encoded): (&mut TermPool, &Encoded),
     (goal, trace): (GoalId, &Trace),
 ) -> Vec<Test> {
@@ -57,7 +60,7 @@ pub(super) fn tests_of_run(
         .filter(|(_, term)| pool.var_name(**term).is_some() && trace.initial.get(**term).is_none());
     let free = free.map(|(variable, _)| variable).collect();
     let calls = calls(program, (pool, encoded), (goal, trace));
-    let run = RunInputs { program, entry, encoded, begin: &first.values, free, calls };
+    let run = RunInputs { program, uses, entry, encoded, begin: &first.values, free, calls };
     let mut tests: Vec<Test> = Vec::new();
     for room in ROOMS {
         let test = TestMaker::new(&run, room).test();
@@ -69,6 +72,7 @@ pub(super) fn tests_of_run(
 /// What a run takes from outside.
 struct RunInputs<'a> {
     program: &'a Program,
+    uses: &'a GlobalUses,
     entry: FuncId,
     encoded: &'a Encoded,
     /// The values where the run begins.
@@ -184,6 +188,7 @@ impl<'r, 'a> TestMaker<'r, 'a> {
         let globals = self.globals();
         self.finish();
         let externals = self.run.calls.iter().map(|call| self.external(call)).collect();
+        place_objects(self.made.iter_mut(), 0);
         let test = Test::calling(function.name.clone(), args);
         Some(Test { objects: self.made, globals, externals, ..test })
     }
@@ -338,7 +343,8 @@ impl<'r, 'a> TestMaker<'r, 'a> {
         }
     }
 
-    /// The globals whose contents the run begins with.
+    /// The globals whose contents the run begins with. Others keep their first values: a test of a run that
+    /// needs another one covers less.
     fn globals(&mut self) -> Vec<GlobalInput> {
         let origins = &self.run.encoded.provenance;
         let held: BTreeSet<usize> =
@@ -347,7 +353,7 @@ impl<'r, 'a> TestMaker<'r, 'a> {
         for kind in held.into_iter().map(|object| origins.objects[object].kind) {
             let OriginKind::Global(id) = kind else { continue };
             let global = &self.run.program.globals[id];
-            if global.read_only || STREAMS.contains(&global.name.as_str()) {
+            if !self.run.uses.can_differ(self.run.program, id) {
                 continue;
             }
             let Image { mut bytes, pointers } = Image::initial(self.run.program, id);
@@ -466,7 +472,7 @@ impl<'r, 'a> TestMaker<'r, 'a> {
             let image = self.image(contents, ty, (&place, true));
             self.made.push(TestObject {
                 name: place.to_string(),
-                address: INPUT_REGION + (self.made.len() as u64 + 1) * DISTANCE,
+                address: INPUT_REGION,
                 ty,
                 count,
                 align: self.run.program.types.align(ty).max(16),
@@ -480,6 +486,25 @@ impl<'r, 'a> TestMaker<'r, 'a> {
     fn outside(&self, address: u64, count: u64) -> Vec<u8> {
         let Some(Value::Array(array)) = self.memory else { return vec![0; count as usize] };
         (0..count).map(|at| array.get(address.wrapping_add(at)) as u8).collect()
+    }
+}
+
+/// The same test with its objects at other addresses, and in the reverse order there.
+pub(super) fn with_moved_objects(test: &Test) -> impl Iterator<Item = Test> {
+    let moves = MOVES.iter().take(if test.objects.is_empty() { 0 } else { MOVES.len() });
+    moves.map(|skew| {
+        let mut moved = test.clone();
+        place_objects(moved.objects.iter_mut().rev(), *skew);
+        moved
+    })
+}
+
+/// Gives objects addresses, one behind the other, each moved by as much of `skew` as its alignment allows.
+fn place_objects<'o>(objects: impl Iterator<Item = &'o mut TestObject>, skew: u64) {
+    let mut next = INPUT_REGION + DISTANCE;
+    for object in objects {
+        object.address = next + (skew & !(object.align.max(1) - 1));
+        next += (object.image.bytes.len() as u64).next_multiple_of(DISTANCE) + DISTANCE;
     }
 }
 

@@ -32,7 +32,7 @@ use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 use lydian_symex::{Config, Cut, Mode, Summary};
 
 use super::certified::{CertifiedGoals, GoalNames, goal_names};
-use super::engine_runs::tests_of_run;
+use super::engine_runs::{tests_of_run, with_moved_objects};
 use super::implied_verdicts::{self, CONJUNCTIONS};
 use super::infeasible_vectors::{self, LabelQuestions};
 use super::local::semantics;
@@ -135,7 +135,7 @@ impl Session<'_, '_> {
         Ok(())
     }
 
-    /// The measurement of a test, if it covers something new.
+    /// The measurement of a test, if it covers something new, wherever its objects lie.
     fn try_run(
         &mut self,
         test: Test,
@@ -150,6 +150,14 @@ impl Session<'_, '_> {
         };
         log::debug!("{}: a run of the engines: {}", self.name(), measured.run.outcome);
         log::trace!("{}: ran {test:?}", self.name());
+        let covered = self.covered_by(&measured);
+        for moved in with_moved_objects(&test) {
+            let again = self.runner.measure_with(&moved, Patience::Short)?;
+            if again.ok().is_none_or(|again| self.covered_by(&again) != covered) {
+                log::debug!("{}: it depends on where objects lie", self.name());
+                return Ok(None);
+            }
+        }
         let found = self.measured_test(test, &measured, hyper_coverage);
         let is_known = |goal: &Goal| self.recorded.goals.contains(goal);
         if found.covered.iter().all(is_known) && found.completes.is_empty() {
@@ -258,6 +266,8 @@ impl Session<'_, '_> {
         let schedule = Schedule { query: QUESTION, limits: searching, ..Schedule::default() };
         let verdicts = decide(&mut pool, &encoded.system, &goals, &mut *solver, &schedule);
         let mut proofs = Proofs::new(asked);
+        let whole = self.project.entry().is_some();
+        let is_restricted = self.project.spec.restricts(self.name(), whole);
         let limits = Limits { time: Some(CHECK), ..limits };
         let mut stand = Vec::new();
         for verdict in verdicts {
@@ -266,12 +276,14 @@ impl Session<'_, '_> {
             let (system, goal) = (&encoded.system, verdict.goal);
             let certificate = match &verdict.decision {
                 Decision::Unreachable(certificate) => certificate,
+                // A run need not meet statements about inputs.
+                Decision::Reached(_) if is_restricted => continue,
                 Decision::Reached(trace) => {
                     let program = &self.project.program;
                     let changes = (&making, TRIES);
                     let trace = trace.clone().made_ordinary(&mut pool, system, goal, changes);
                     let to = (goal, &trace);
-                    let of = (program, self.entry);
+                    let of = (program, &self.project.spec.globals, self.entry);
                     proofs.runs.push(tests_of_run(of, (&mut pool, &encoded), to));
                     continue;
                 }
