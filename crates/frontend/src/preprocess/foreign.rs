@@ -40,6 +40,9 @@ pub(super) enum By {
     Nothing,
 }
 
+/// Whether something is a replacement of one kind.
+type IsOf = fn(&By) -> bool;
+
 /// Finds the foreign assembly of a preprocessed text without comments. Runs clang only where the text has
 /// assembly: once, and once more after each round that found some.
 ///
@@ -70,7 +73,7 @@ impl Replacements {
         source: &SourceMap,
         moved: impl Fn(usize) -> usize,
     ) -> Vec<Diagnostic> {
-        let kinds: [(fn(&By) -> bool, &str); 3] = [
+        let kinds: [(IsOf, &str); 3] = [
             (
                 |by| matches!(by, By::Call(_)),
                 "calls of undefined functions take the place of assembly for another machine",
