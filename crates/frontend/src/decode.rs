@@ -8,7 +8,7 @@
 //! The decoder adds facts that the JSON omits: record layouts come from clang's layout dump
 //! ([`crate::layout::records`]), the path of `offsetof` from the text, constants by folding.
 
-mod assembly;
+pub(crate) mod assembly;
 mod bounds;
 mod decl;
 mod expr;

@@ -49,6 +49,8 @@ pub struct Unit {
     pub volatile_parts: BTreeSet<FuncId>,
     /// The lines of comments in which the user writes hyperlabels.
     pub written: Vec<WrittenLine>,
+    /// Whether C took the place of assembly that is not this machine's.
+    pub had_foreign_assembly: bool,
 }
 
 /// Loads one source file. Runs clang; see [`parse_unit`].
@@ -64,7 +66,7 @@ pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
     let mut diagnostics = parsed.diagnostics;
     diagnostics.append(&mut lowered.diagnostics);
     let LoweredUnit { program, outlines, left_out, volatile_parts, .. } = lowered;
-    let ParsedUnit { source, flags, written, .. } = parsed;
+    let ParsedUnit { source, flags, written, had_foreign_assembly, .. } = parsed;
     log::info!(
         "loaded {}: {} functions with bodies, {} bytes of text; parsed in {parsing:.1?}, lowered in {:.1?}",
         request.parse.source.display(),
@@ -72,7 +74,17 @@ pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
         source.text().len(),
         begun.elapsed() - parsing
     );
-    Ok(Unit { program, source, flags, diagnostics, outlines, left_out, volatile_parts, written })
+    Ok(Unit {
+        program,
+        source,
+        flags,
+        diagnostics,
+        outlines,
+        left_out,
+        volatile_parts,
+        written,
+        had_foreign_assembly,
+    })
 }
 
 /// Loads several source files at once, as many at a time as there are processors. The results are in

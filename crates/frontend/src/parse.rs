@@ -7,7 +7,7 @@ use crate::ctypes::TargetLayout;
 use crate::decode::{Insertions, decode};
 use crate::flags::{CompileFlags, FlagError};
 use crate::layout::target;
-use crate::preprocess::{PreprocessedText, Preprocessing, preprocess};
+use crate::preprocess::{PreprocessedText, Preprocessing, preprocess, without_markers};
 use lydian_base::{Diagnostic, Place, SourceMap};
 use lydian_ir::source::WrittenLine;
 use std::io::Read as _;
@@ -46,6 +46,8 @@ pub struct ParsedUnit {
     pub diagnostics: Vec<Diagnostic>,
     /// The lines of comments in which the user writes hyperlabels.
     pub written: Vec<WrittenLine>,
+    /// Whether C took the place of assembly that is not this machine's.
+    pub had_foreign_assembly: bool,
 }
 
 /// Why a source file was not parsed.
@@ -77,7 +79,7 @@ pub enum FrontendError {
 pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     let clang = located(request)?;
     let ClangInput { flags, target, text, mut diagnostics } = prepare(&clang, request)?;
-    let PreprocessedText { source, diagnostics: of_labels, written } = text;
+    let PreprocessedText { source, diagnostics: of_labels, written, had_foreign_assembly } = text;
     diagnostics.extend(of_labels);
     let text = parsable(&clang, source.text());
     let none = Insertions::default();
@@ -101,7 +103,7 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
             ast = with_bounds;
         }
     }
-    Ok(ParsedUnit { ast, source, flags, diagnostics, written })
+    Ok(ParsedUnit { ast, source, flags, diagnostics, written, had_foreign_assembly })
 }
 
 /// What clang prints of a source file, with what is needed to decode it: for keeping, and for
@@ -210,18 +212,7 @@ fn readable(path: &Path) -> Result<(), FrontendError> {
 /// The text as clang can read it, with the same offsets: with spaces in place of line markers, so that
 /// clang counts the text's own lines, and without what only gcc knows.
 fn parsable(clang: &Clang, text: &str) -> Vec<u8> {
-    let mut bytes = text.as_bytes().to_vec();
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let marker = line
-            .strip_prefix("# ")
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-        if marker {
-            let end = start + line.trim_end_matches('\n').len();
-            bytes[start..end].fill(b' ');
-        }
-        start += line.len();
-    }
+    let mut bytes = without_markers(text);
     crate::gnu::adapt(clang, &mut bytes, text);
     for (at, word) in text.match_indices("__malloc__") {
         blank_argument(&mut bytes, at + word.len());

@@ -10,12 +10,15 @@ mod attributes;
 mod blocks;
 mod comments;
 mod edits;
+mod foreign;
 
 use crate::clang::{Clang, ClangError};
 use crate::flags::CompileFlags;
 use attributes::move_layout_attributes;
 use comments::{LabelComment, StrippedText, strip_comments};
 use edits::{Edit, Edits};
+pub(crate) use foreign::without_markers;
+use foreign::{Replacements, foreign_assembly};
 use lydian_base::{Diagnostic, Place, SourceMap};
 use lydian_ir::source::WrittenLine;
 use std::ffi::OsString;
@@ -66,6 +69,8 @@ pub struct PreprocessedText {
     pub diagnostics: Vec<Diagnostic>,
     /// The lines of comments in which the user writes hyperlabels.
     pub written: Vec<WrittenLine>,
+    /// Whether C took the place of assembly that is not this machine's.
+    pub had_foreign_assembly: bool,
 }
 
 /// Preprocesses `source` with the user's flags. Runs clang once, and twice more when there are
@@ -92,7 +97,12 @@ pub fn preprocess(
         expand_predicates(clang, &mut stripped.labels, &with_macros)?;
     }
     let is_gcc = matches!(how, Preprocessing::Compiler { is_gcc: true, .. });
-    let mut made = assemble(&stripped, &input.to_string_lossy(), is_gcc);
+    let foreign = match how {
+        Preprocessing::Clang => foreign_assembly(clang, flags, &stripped.text)?,
+        // The user's own compiler assembles it.
+        Preprocessing::Compiler { .. } | Preprocessing::Done => Replacements::default(),
+    };
+    let mut made = assemble(&stripped, &foreign, &input.to_string_lossy(), is_gcc);
     made.source.find_columns(|file| {
         let path = flags.directory().map_or_else(|| PathBuf::from(file), |base| base.join(file));
         let bytes = std::fs::read(path).ok()?;
@@ -181,13 +191,22 @@ fn expand_predicates(
 }
 
 /// Puts the prelude and the calls into the text, and the attributes where clang needs them.
-fn assemble(stripped: &StrippedText, main_file: &str, is_gcc: bool) -> PreprocessedText {
+fn assemble(
+    stripped: &StrippedText,
+    foreign: &Replacements,
+    main_file: &str,
+    is_gcc: bool,
+) -> PreprocessedText {
     let mut edits = move_layout_attributes(&stripped.text);
+    edits.extend(foreign.edits.iter().cloned());
     edits.extend(stripped.labels.iter().map(|label| Edit {
         at: label.at,
         delete: 0,
         insert: format!("{LABEL_FUNCTION}(\"{}\", {});", label.name, label.predicate),
     }));
+    if !foreign.prelude.is_empty() {
+        edits.insert(0, Edit { at: 0, delete: 0, insert: foreign.prelude.clone() });
+    }
     if !declares_label_function(&stripped.text) {
         edits.insert(0, Edit { at: 0, delete: 0, insert: PRELUDE.to_owned() });
     }
@@ -200,7 +219,8 @@ fn assemble(stripped: &StrippedText, main_file: &str, is_gcc: bool) -> Preproces
     let diagnostics = stripped.bad.iter();
     let diagnostics =
         diagnostics.map(|bad| Diagnostic::warning("label-comment", bad.reason).at(place(bad.at)));
-    let diagnostics = diagnostics.collect();
+    let mut diagnostics: Vec<Diagnostic> = diagnostics.collect();
+    diagnostics.extend(foreign.diagnostics(&source, |at| edits.moved(at)));
     let written = stripped.written.iter().map(|line| {
         let Place { file, line: number, column } = place(line.at);
         WrittenLine {
@@ -211,7 +231,8 @@ fn assemble(stripped: &StrippedText, main_file: &str, is_gcc: bool) -> Preproces
         }
     });
     let written = written.collect();
-    PreprocessedText { source, diagnostics, written }
+    let had_foreign_assembly = !foreign.places.is_empty();
+    PreprocessedText { source, diagnostics, written, had_foreign_assembly }
 }
 
 /// Whether the program declares `lydian_label` itself.

@@ -80,6 +80,8 @@ pub(crate) struct UserBuild {
     pub(crate) companions: Vec<Companion>,
     /// The absolute paths of the user's stubs, which are part of the program.
     pub(crate) stubs: Vec<String>,
+    /// Whether C took the place of assembly in the file that is not this machine's.
+    pub(crate) had_foreign_assembly: bool,
 }
 
 /// The settings of a project, apart from those that its specification of inputs has.
@@ -130,6 +132,28 @@ impl Project {
     /// The texts of all units, to which the program's spans refer.
     pub const fn source_map(&self) -> &SourceMap {
         &self.texts.all
+    }
+
+    /// The file under test as it is compiled, where C took the place of assembly that is not this machine's:
+    /// preprocessed, with the user's stubs.
+    pub(crate) fn without_foreign_assembly(&self) -> Option<String> {
+        if !self.build.had_foreign_assembly {
+            return None;
+        }
+        let all = self.texts.users.text();
+        let end = self.texts.starts.get(1).map_or(all.len(), |start| *start as usize);
+        let text = &all[..end];
+        let label = match text.contains("lydian_label(\"") {
+            true => {
+                "\n__attribute__((weak)) void lydian_label(const char *name, ...) { (void)name; }\n"
+            }
+            false => "",
+        };
+        let name = self.build.file.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.replace("*/", "");
+        let head =
+            "preprocessed, with C in place of assembly for another machine. Written by Lydian.";
+        Some(format!("/* {name}, {head} */\n{text}{label}"))
     }
 
     /// Statements of the user about the program's surroundings, one sentence each.

@@ -27,6 +27,8 @@ const TESTCOMP: &str = "testcomp.zip";
 const KTEST: &str = "ktest";
 /// The suite as one C file, in a folder of tests.
 pub(crate) const C: &str = "tests.c";
+/// The source as it was tested, where that is not what the user wrote.
+const COMPILED: &str = "tests_source.c";
 
 /// A form for other tools, beside Lydian's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +163,7 @@ impl Suite {
     /// The names of the files of a suite in these forms.
     pub(crate) fn files(formats: &[SuiteFormat]) -> Vec<&'static str> {
         let frameworks = formats.iter().filter_map(|format| format.framework());
-        let own = [JSON, C, suite::c::HEADER.0];
+        let own = [JSON, C, suite::c::HEADER.0, COMPILED];
         own.into_iter().chain(frameworks.map(Framework::file)).collect()
     }
 
@@ -187,17 +189,25 @@ impl Suite {
         }
         let json = suite::json::to_json(&project.program, &source, &self.tests);
         let mut files = vec![(folder.join(JSON), json)];
-        let include = files::relative(folder, &path);
+        let source = files::relative(folder, &path);
+        // What the assembler of this machine refuses is not in the program that was tested.
+        let compiled = project.without_foreign_assembly();
+        let include = compiled.as_ref().map_or_else(|| source.clone(), |_| COMPILED.to_owned());
         let stubs = project.build.stubs.iter().map(|stub| files::relative(folder, Path::new(stub)));
         let stubs: Vec<String> = stubs.collect();
-        let stubs: Vec<&str> = stubs.iter().map(String::as_str).collect();
+        let mut stubs: Vec<&str> = stubs.iter().map(String::as_str).collect();
+        let mut driver = project.whole.as_ref().map_or("", |whole| &whole.driver);
+        if compiled.is_some() {
+            // They are in that text.
+            (stubs, driver) = (Vec::new(), "");
+        }
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
         let macros = macros(project);
         let options = suite::c::Options {
-            source: &include,
+            source: &source,
             include: &include,
             stubs: &stubs,
-            driver: project.whole.as_ref().map_or("", |whole| &whole.driver),
+            driver,
             externals: &externals,
             macros: &macros,
             library: &|name| build.library().contains(name),
@@ -216,7 +226,7 @@ impl Suite {
         for framework in formats.iter().filter_map(|format| format.framework()) {
             let text = match framework {
                 Framework::Googletest => {
-                    Framework::glue(&suite::c::suite_name(&include), &emitted.cases)
+                    Framework::glue(&suite::c::suite_name(&source), &emitted.cases)
                 }
                 _ => {
                     let options = suite::c::Options { framework: Some(framework), ..options };
@@ -227,6 +237,7 @@ impl Suite {
         }
         files.push((folder.join(suite::c::HEADER.0), suite::c::HEADER.1.to_owned()));
         files.push((folder.join(C), emitted.text));
+        files.extend(compiled.map(|text| (folder.join(COMPILED), text)));
         for (path, text) in &mut files {
             ownership::set_aside(path, observer)?;
             *text = ownership::sealed(path, text);

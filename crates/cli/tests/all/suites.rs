@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod files;
+mod firmware;
 mod for_people;
 mod frameworks;
 mod in_all_builds;

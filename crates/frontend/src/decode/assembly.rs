@@ -10,7 +10,7 @@ use crate::ast::{Assembly, AssemblyOperand, StmtKind};
 use lydian_base::Span;
 
 /// Words between `asm` and its parenthesis.
-const QUALIFIERS: [&str; 7] =
+pub(crate) const QUALIFIERS: [&str; 7] =
     ["volatile", "__volatile__", "__volatile", "inline", "__inline__", "__inline", "goto"];
 
 /// Assembly as its text says it.
@@ -82,7 +82,7 @@ fn read(text: &str) -> Option<Text> {
     })
 }
 
-fn entries<'t>(section: Option<&&'t str>) -> Option<Vec<&'t str>> {
+pub(crate) fn entries<'t>(section: Option<&&'t str>) -> Option<Vec<&'t str>> {
     match section {
         Some(section) if !section.trim().is_empty() => split(section, ','),
         _ => Some(Vec::new()),
@@ -90,7 +90,7 @@ fn entries<'t>(section: Option<&&'t str>) -> Option<Vec<&'t str>> {
 }
 
 /// Splits at a separator that stands in no string, parenthesis or bracket.
-fn split(text: &str, separator: char) -> Option<Vec<&str>> {
+pub(crate) fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0u32);
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -110,7 +110,7 @@ fn split(text: &str, separator: char) -> Option<Vec<&str>> {
 }
 
 /// The string literals at the start of an operand, after its `[name]`; escapes are left alone.
-fn leading_strings(text: &str) -> Option<String> {
+pub(crate) fn leading_strings(text: &str) -> Option<String> {
     let mut rest = text.trim_start();
     if let Some(named) = rest.strip_prefix('[') {
         rest = named.split_once(']')?.1.trim_start();

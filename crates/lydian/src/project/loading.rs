@@ -69,6 +69,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     let (users, starts) =
         SourceMap::join(&texts).ok_or_else(|| units::unlinked(LinkError::TooLong))?;
     let written = unit.written.clone();
+    let had_foreign_assembly = unit.had_foreign_assembly;
     let all = std::iter::once(&unit).chain(others.iter().map(|(_, unit)| unit));
     let left_out = all.flat_map(left_out).collect();
     let companions = others.iter().map(|(_, unit)| companion(unit)).collect();
@@ -99,7 +100,13 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
         functions,
         left_out,
         texts: SourceTexts::new(map, users, starts, written),
-        build: UserBuild { file: request.file.clone(), flags, companions, stubs },
+        build: UserBuild {
+            file: request.file.clone(),
+            flags,
+            companions,
+            stubs,
+            had_foreign_assembly,
+        },
         settings: ProjectSettings { text, accepted, config },
         whole,
         request: request.clone(),

@@ -14,7 +14,7 @@ const BUILDS: [&str; 6] = [
 ];
 
 /// Makes a suite and runs it in all builds. Compilers may warn of the source, not of the suite.
-fn passes_everywhere(place: &Workplace, flags: &str) {
+pub(super) fn passes_everywhere(place: &Workplace, flags: &str) {
     place.done(&format!("gen unit.c --time 2 -- {flags}"));
     for build in BUILDS {
         let compile = format!("{build} {flags} -Wall -Wextra tests/tests.c -o suite 2> said");
