@@ -8,7 +8,10 @@
 //!
 //! Local ids, marks, decisions and roots are numbered within their function, so they are hashed as
 //! they are. Globals, functions, types and records are hashed by their names instead of their ids.
+//! Literals have numbers for names, which every literal before them changes. They are hashed by their
+//! types and contents ([`global_name`]).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -22,6 +25,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::hyper::{Atom, Hyper, Passage, Sequence, SequenceId};
 use crate::label::{Label, LabelId, LabelKey, Pred, Site};
+
+/// What the names of globals begin with that are numbered within their unit: string literals, constant
+/// initialisers, and compound literals at file scope.
+const NUMBERED: [&str; 3] = [".str.", ".init.", ".literal."];
 
 /// Makes the keys of one function's labels.
 #[derive(Debug)]
@@ -190,7 +197,7 @@ fn write_hyper(
 /// An expression without its operands, in which ids of the program are replaced by names.
 pub(crate) fn expr_head(program: &Program, expr: &Expr) -> String {
     match expr {
-        Expr::AddrGlobal(global) => format!("global {}", program.globals[*global].name),
+        Expr::AddrGlobal(global) => format!("global {}", global_name(program, *global)),
         Expr::AddrFunc(func) => format!("function {}", program.functions[*func].name),
         Expr::LoadBits { field, .. } => format!(
             "bits {} {} {} {} {} {}",
@@ -233,8 +240,8 @@ pub fn code_fingerprint(
     for id in functions.values() {
         hash_own(&mut hasher, program, map, &program.functions[*id]);
     }
-    for id in globals.values() {
-        hash_global(&mut hasher, program, *id, true);
+    for (name, id) in by_name(program, globals.into_values()) {
+        hash_global(&mut hasher, program, (&name, id), true);
     }
     hasher.finalize().to_hex()[..32].to_owned()
 }
@@ -310,19 +317,42 @@ fn hash_own(hasher: &mut blake3::Hasher, program: &Program, map: &SourceMap, fun
     part(types.hasher, &normalise(map.slice(text)));
     shape(types.hasher, body);
     body.locals.values().for_each(|local| types.add(local.ty));
-    let mut globals = BTreeMap::new();
+    let mut globals = FxHashSet::default();
     for expr in body.exprs.values() {
         match expr {
             Expr::AddrGlobal(id) => {
-                globals.insert(program.globals[*id].name.as_str(), *id);
+                globals.insert(*id);
             }
             Expr::Field { record, .. } => types.add_record(*record),
             _ => {}
         }
     }
-    for id in globals.values() {
-        hash_global(hasher, program, *id, false);
+    for (name, id) in by_name(program, globals.into_iter()) {
+        hash_global(hasher, program, (&name, id), false);
     }
+}
+
+/// The name of a global, which for one without a name in C follows from its type and contents. Within
+/// a unit equal string literals are one global, and each compound literal is written once, so the
+/// contents say as much as the number.
+fn global_name(program: &Program, id: GlobalId) -> Cow<'_, str> {
+    let global = &program.globals[id];
+    let Some(kind) = NUMBERED.iter().find(|kind| global.name.starts_with(**kind)) else {
+        return Cow::Borrowed(&global.name);
+    };
+    let mut hasher = blake3::Hasher::new();
+    hash_global(&mut hasher, program, (kind, id), true);
+    Cow::Owned(format!("{kind}{}", hasher.finalize().to_hex()))
+}
+
+/// Globals with their names, in the order of these.
+fn by_name(
+    program: &Program,
+    globals: impl Iterator<Item = GlobalId>,
+) -> Vec<(Cow<'_, str>, GlobalId)> {
+    let mut named: Vec<_> = globals.map(|id| (global_name(program, id), id)).collect();
+    named.sort();
+    named
 }
 
 /// Hashes the sizes of a body's tables. Sites are named by their numbers, so a text that is lowered
@@ -338,9 +368,14 @@ fn shape(hasher: &mut blake3::Hasher, body: &Body) {
     part(hasher, &format!("{sizes:?} {} {} {exits:?}", body.marks.len(), body.source.roots.len()));
 }
 
-fn hash_global(hasher: &mut blake3::Hasher, program: &Program, id: GlobalId, contents: bool) {
+fn hash_global(
+    hasher: &mut blake3::Hasher,
+    program: &Program,
+    (name, id): (&str, GlobalId),
+    contents: bool,
+) {
     let global = &program.globals[id];
-    part(hasher, &global.name);
+    part(hasher, name);
     part(hasher, &format!("{} {} {}", global.size, global.align, global.read_only));
     TypeHasher { types: &program.types, hasher, done: FxHashSet::default() }.add(global.ty);
     if !contents {
@@ -356,8 +391,10 @@ fn hash_global(hasher: &mut blake3::Hasher, program: &Program, id: GlobalId, con
             }
             for relocation in relocations {
                 let target = match relocation.target {
-                    RelocationTarget::Global(id) => &program.globals[id].name,
-                    RelocationTarget::Function(id) => &program.functions[id].name,
+                    RelocationTarget::Global(id) => global_name(program, id),
+                    RelocationTarget::Function(id) => {
+                        Cow::Borrowed(program.functions[id].name.as_str())
+                    }
                 };
                 part(hasher, &format!("{} {target} {}", relocation.offset, relocation.addend));
             }

@@ -1,5 +1,6 @@
 //! What is covered, infeasible or unknown, worked out by hand.
 
+mod after_edits;
 mod aligned_memory;
 mod all_runs;
 mod assumed_verdicts;
