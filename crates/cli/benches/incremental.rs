@@ -6,8 +6,10 @@
 //! A file of functions that call each other and share types, variables and literals is written.
 //! `lydian gen` runs on it, the file is edited, and `gen` runs again in the same folder, and once more in a
 //! new one. Edits are `condition` (one function gets a condition and a literal), `constant` and `literal`
-//! (one function has another), `type` and `variable` (ten functions share them). Printed are the three times, the time of the second run as
-//! a share of the first, and every objective whose verdict differs between the second run and the fresh one.
+//! (one function has another), `type` and `variable` (ten functions share them).
+//!
+//! Printed are the three times, the time of the second run as a share of the first, and every objective
+//! whose verdict differs between the second run and the fresh one.
 
 #[path = "shared/connected.rs"]
 mod connected;

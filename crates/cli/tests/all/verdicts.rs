@@ -1,6 +1,5 @@
 //! What is covered, infeasible or unknown, worked out by hand.
 
-mod after_edits;
 mod aligned_memory;
 mod all_runs;
 mod assumed_verdicts;

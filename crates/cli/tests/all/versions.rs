@@ -1,5 +1,6 @@
 //! Versions of a file: `lydian diff`, `lydian gen --against` and `--since`.
 
+mod after_edits;
 mod differences;
 mod impacts;
 mod revisions;
