@@ -10,7 +10,7 @@ use crate::ast::{Assembly, AssemblyOperand, StmtKind};
 use lydian_base::Span;
 
 /// Words between `asm` and its parenthesis.
-pub(crate) const QUALIFIERS: [&str; 7] =
+const QUALIFIERS: [&str; 7] =
     ["volatile", "__volatile__", "__volatile", "inline", "__inline__", "__inline", "goto"];
 
 /// Assembly as its text says it.
@@ -54,8 +54,9 @@ impl Decoder<'_> {
     }
 }
 
-/// Reads an `asm` statement without its `;`.
-fn read(text: &str) -> Option<Text> {
+/// The parts of an `asm` statement without its `;`: the template, outputs, inputs, clobbers and labels, as
+/// far as it has them.
+pub(crate) fn sections(text: &str) -> Option<Vec<&str>> {
     let mut rest = text.trim_start();
     rest = ["__asm__", "__asm", "asm"].iter().find_map(|word| rest.strip_prefix(word))?;
     loop {
@@ -66,7 +67,12 @@ fn read(text: &str) -> Option<Text> {
         }
     }
     let inside = rest.strip_prefix('(')?.trim_end().strip_suffix(')')?;
-    let sections = split(inside, ':')?;
+    split(inside, ':')
+}
+
+/// Reads an `asm` statement without its `;`.
+fn read(text: &str) -> Option<Text> {
+    let sections = sections(text)?;
     let (template, sections) = sections.split_first()?;
     let strings = |section: Option<&&str>| -> Option<Vec<String>> {
         entries(section)?.into_iter().map(leading_strings).collect()
@@ -90,7 +96,7 @@ pub(crate) fn entries<'t>(section: Option<&&'t str>) -> Option<Vec<&'t str>> {
 }
 
 /// Splits at a separator that stands in no string, parenthesis or bracket.
-pub(crate) fn split(text: &str, separator: char) -> Option<Vec<&str>> {
+fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0u32);
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use super::models::{self, Meaning};
 use super::scan::{Found, Kind, naked_words};
 use super::{By, Replacements};
-use crate::decode::assembly::{QUALIFIERS, entries, leading_strings, split};
+use crate::decode::assembly::{entries, leading_strings, sections};
 use crate::preprocess::edits::Edit;
 
 /// The replacements of what is marked as foreign.
@@ -229,16 +229,7 @@ fn result_of(head: &str, name: &str) -> String {
 
 /// Reads a statement of assembly; `None` if its text is of a form that is not read.
 fn read(text: &str) -> Option<Statement<'_>> {
-    let mut rest = ["__asm__", "__asm", "asm"].iter().find_map(|word| text.strip_prefix(word))?;
-    loop {
-        rest = rest.trim_start();
-        match QUALIFIERS.iter().find_map(|word| rest.strip_prefix(word)) {
-            Some(after) => rest = after,
-            None => break,
-        }
-    }
-    let inside = rest.strip_prefix('(')?.trim_end().strip_suffix(')')?;
-    let sections = split(inside, ':')?;
+    let sections = sections(text)?;
     let (template, sections) = sections.split_first()?;
     let clobbers = sections.get(2).is_some_and(|section| section.contains("\"memory\""));
     Some(Statement {
