@@ -26,10 +26,10 @@ pub(crate) struct SourceLines<'s> {
 
 /// A token of a text.
 #[derive(Clone, Copy, Debug)]
-struct Token<'s> {
-    text: &'s str,
+pub(crate) struct Token<'s> {
+    pub(crate) text: &'s str,
     /// The offset in the text.
-    at: usize,
+    pub(crate) at: usize,
     /// Line and column, both from 1.
     line: u32,
     column: u32,
@@ -172,6 +172,21 @@ impl TokenAlignment<'_, '_> {
     }
 }
 
+/// The use of a macro at a column of a source's line: its name, with its arguments where the text after
+/// them has no column before `next`. `None` where the arguments go on on further lines.
+pub(crate) fn macro_use(line: &str, column: u32, next: Option<u32>) -> Option<&str> {
+    let text = line.get(column.checked_sub(1)? as usize..)?;
+    let tokens = tokens(text, false);
+    let name = tokens.first().filter(|name| name.is_name())?;
+    let open = tokens.get(1).filter(|token| token.text == "(");
+    let has_arguments = open.is_some_and(|open| next.is_none_or(|next| next > column + open.at as u32));
+    if !has_arguments {
+        return Some(name.text);
+    }
+    let last = tokens[closed(&tokens, 1)? - 1];
+    Some(&text[..last.at + last.text.len()])
+}
+
 /// The position after the parentheses that open here.
 fn closed(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0i32;
@@ -187,7 +202,7 @@ fn closed(tokens: &[Token<'_>], open: usize) -> Option<usize> {
 }
 
 /// The tokens of a text; of a source without its directives.
-fn tokens(text: &str, is_source: bool) -> Vec<Token<'_>> {
+pub(crate) fn tokens(text: &str, is_source: bool) -> Vec<Token<'_>> {
     let (mut found, mut at, mut line, mut line_start) = (Vec::new(), 0, 1u32, 0);
     let mut is_first = true;
     while let Some(rest) = text.get(at..)
@@ -247,7 +262,7 @@ fn spliced(text: &str) -> usize {
 }
 
 /// The length of the token that a text begins with.
-fn token(text: &str) -> usize {
+pub(crate) fn token(text: &str) -> usize {
     let first = text.chars().next().unwrap_or(' ');
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     if first == '"' || first == '\'' {

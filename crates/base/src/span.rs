@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::columns::{Piece, Ranges, SourceLines};
+use crate::columns::{self, Piece, Ranges, SourceLines};
+use crate::macros::{MacroUse, MacroUses};
 
 /// A half-open range of byte offsets into the preprocessed text.
 #[derive(
@@ -173,6 +174,40 @@ impl SourceMap {
         }
         pieces.sort_unstable_by_key(|piece: &Piece| piece.at);
         self.pieces = pieces;
+    }
+
+    /// The uses of macros in the user's lines whose columns were found. `line` returns a line of a source.
+    pub fn macro_uses<'s>(&self, line: impl Fn(&str, u32) -> Option<&'s str>) -> MacroUses {
+        let mut uses = MacroUses::default();
+        let same = |one: &Piece, other: &Piece| {
+            let is_one_use = one.of_macro && other.of_macro && one.column == other.column;
+            is_one_use && self.line_index(one.at) == self.line_index(other.at)
+        };
+        let (mut before, mut rest) = (None, &self.pieces[..]);
+        for group in self.pieces.chunk_by(same) {
+            rest = &rest[group.len()..];
+            let first = group[0];
+            let of_line = |piece: &&Piece| self.line_index(piece.at) == self.line_index(first.at);
+            let (last, next) = (before.filter(|piece| of_line(piece)), rest.first().filter(of_line));
+            before = group.last();
+            if !first.of_macro {
+                continue;
+            }
+            let place = self.place(first.at);
+            let written = line(&place.file, place.line).and_then(|line| {
+                columns::macro_use(line, first.column, next.map(|piece| piece.column))
+            });
+            let Some(written) = written else { continue };
+            let expansion = group.iter().map(|piece| self.token(piece)).collect();
+            let neighbours = [last, next].map(|piece| piece.map(|piece| self.token(piece)));
+            uses.add(&place, MacroUse { expansion, neighbours, written: written.to_owned() });
+        }
+        uses
+    }
+
+    /// The token that a piece begins with.
+    fn token(&self, piece: &Piece) -> String {
+        self.text[piece.at as usize..][..columns::token(&self.text[piece.at as usize..])].to_owned()
     }
 
     /// Whether a line of the text is a line marker or another directive.

@@ -336,6 +336,19 @@ impl Test {
         }
     }
 
+    /// All images of the inputs.
+    pub fn images(&self) -> impl Iterator<Item = &Image> {
+        let calls = self.calls().flat_map(|call| {
+            call.args.iter().chain(call.variable.iter().map(|argument| &argument.image))
+        });
+        let objects = self.objects.iter().map(|object| &object.image);
+        let globals = self.globals.iter().map(|global| &global.image);
+        let externals = self.externals.iter().flat_map(|call| {
+            std::iter::once(&call.result).chain(call.writes.iter().map(|write| &write.image))
+        });
+        calls.chain(objects).chain(globals).chain(externals)
+    }
+
     /// The arguments of its calls, in their order.
     pub fn calls(&self) -> impl Iterator<Item = PassedArguments<'_>> {
         let earlier = self.earlier.iter();

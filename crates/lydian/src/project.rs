@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use lydian_base::{Diagnostic, SourceMap, Span};
+use lydian_base::{Diagnostic, MacroUses, Place, SourceMap, Span};
 use lydian_frontend::flags::CompileFlags;
 use lydian_inputs::InputSpec;
 use lydian_ir::interp::Location;
@@ -68,6 +68,8 @@ pub(crate) struct SourceTexts {
     pub(crate) written: Vec<WrittenLine>,
     /// The files that the texts came from, read when they are first asked for.
     files: OnceLock<Sources>,
+    /// The uses of macros in these files, found when they are first asked for.
+    macros: OnceLock<MacroUses>,
 }
 
 /// The files of a project, and how they are compiled.
@@ -114,12 +116,27 @@ impl SourceTexts {
         starts: Vec<u32>,
         written: Vec<WrittenLine>,
     ) -> Self {
-        Self { all, users, starts, written, files: OnceLock::new() }
+        Self { all, users, starts, written, files: OnceLock::new(), macros: OnceLock::new() }
     }
 
     /// The files that the texts came from, as they are on the disk.
     pub(crate) fn files(&self) -> &Sources {
         self.files.get_or_init(|| Sources::read(self.all.files().into_iter().map(Path::new)))
+    }
+
+    /// A line of the source without the blanks around it.
+    pub(crate) fn line(&self, file: &str, line: u32) -> Option<&str> {
+        Some(self.whole_line(file, line)?.trim())
+    }
+
+    fn whole_line(&self, file: &str, line: u32) -> Option<&str> {
+        self.files().get(Path::new(file))?.ok()?.line(line)
+    }
+
+    /// A preprocessed text that is about a place, with the macros that the source has there.
+    pub(crate) fn with_macros(&self, place: &Place, text: &str) -> String {
+        let uses = || self.all.macro_uses(|file, line| self.whole_line(file, line));
+        self.macros.get_or_init(uses).restored(place, text)
     }
 }
 

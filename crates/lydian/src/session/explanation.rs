@@ -20,7 +20,7 @@ impl Session<'_, '_> {
         let verdicts = self.verdicts(target)?;
         let all = target.all_entries(at).map(|Entry { criterion, name, goal, same_as }| {
             let place = target.place(goal);
-            let text = match self.text(goal).trim() {
+            let text = match self.text_with_macros(goal).trim() {
                 // Its predicate is always true.
                 "1" => "control passes here".to_owned(),
                 text => text.to_owned(),

@@ -200,7 +200,7 @@ impl Session<'_, '_> {
         for (target, Entry { goal, name: entry, .. }) in self.entries_of(goals) {
             let function = &self.project.program.functions[target.objectives.function].name;
             let words = match goal {
-                Goal::Label(..) => self.words_of(target.place(goal), self.text(goal)),
+                Goal::Label(..) => self.words_of(target.place(goal), &self.text_with_macros(goal)),
                 // Their texts are sentences, and their names have few words for people.
                 Goal::Hyper(..) => String::new(),
             };

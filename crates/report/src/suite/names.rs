@@ -74,7 +74,9 @@ pub fn words_of(predicate: &str) -> String {
         if first.is_ascii_alphanumeric() || first == '_' {
             let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
             let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
-            words.push(word.trim_end_matches(['u', 'U', 'l', 'L']).replace('.', "_"));
+            let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+            let word = if is_number { word.trim_end_matches(['u', 'U', 'l', 'L']) } else { word };
+            words.push(word.replace('.', "_"));
             (rest, after_operand) = (after, true);
             continue;
         }

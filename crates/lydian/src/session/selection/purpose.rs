@@ -25,7 +25,7 @@ impl Session<'_, '_> {
         for (target, Entry { goal, criterion, name, .. }) in self.entries_of(goals) {
             let Place { file, line, .. } = target.place(goal);
             let texts = lines.entry((&**file, *line)).or_default();
-            let text = self.text(goal);
+            let text = &self.text_with_macros(goal);
             // In a sentence about conditions, the conditions stand between quotes; the rest may be cut.
             let conditions: String = match goal {
                 Goal::Label(..) => text.to_owned(),
@@ -53,25 +53,26 @@ impl Session<'_, '_> {
             let name =
                 Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
             let text = match texts.is_empty() {
-                true => self.line(file, line).unwrap_or_default().to_owned(),
-                false => texts.join("; "),
+                true => self.project.texts.line(file, line).unwrap_or_default().to_owned(),
+                false => without_repeated(&texts).join("; "),
             };
             format!("{name}:{line}: {}", shortened(&text))
         });
         shown.collect()
     }
 
-    /// A line of the source without the blanks around it.
-    fn line(&self, file: &str, line: u32) -> Option<&str> {
-        let source = self.project.texts.files().get(Path::new(file))?.ok()?;
-        Some(source.line(line)?.trim())
+    /// The text of an objective, with the macros that the source has there.
+    pub(crate) fn text_with_macros(&self, goal: Goal) -> String {
+        let place = self.targets[goal.target()].place(goal);
+        self.project.texts.with_macros(place, self.text(goal))
     }
 
     /// The line of the source that a predicate is about, if the predicate has the expansion of macros
     /// there.
     pub(crate) fn hidden_by_macros(&self, place: &Place, predicate: &str) -> Option<MacroLine<'_>> {
-        let line = self.line(&place.file, place.line).filter(|line| !line.is_empty())?;
-        let near = (place.line..place.line + LINES).filter_map(|line| self.line(&place.file, line));
+        let line = self.project.texts.line(&place.file, place.line).filter(|line| !line.is_empty())?;
+        let lines = place.line..place.line + LINES;
+        let near = lines.filter_map(|line| self.project.texts.line(&place.file, line));
         let known: FxHashSet<&str> = near.flat_map(names::identifiers).collect();
         let is_hidden = names::identifiers(predicate).any(|word| !known.contains(word));
         is_hidden.then(|| MacroLine { line, is_negated: predicate.starts_with('!') })
@@ -84,6 +85,19 @@ pub(crate) struct MacroLine<'s> {
     pub(crate) line: &'s str,
     /// Whether the predicate is that an expression there is false.
     pub(crate) is_negated: bool,
+}
+
+/// The texts but those that say nothing beside others: that a condition decides a decision which has no
+/// other conditions.
+fn without_repeated(texts: &[String]) -> Vec<&str> {
+    let is_plain = |text: &str| {
+        text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).is_some_and(|text| {
+            text.split_once("` decides `").is_some_and(|(condition, decision)| condition == decision)
+        })
+    };
+    let all = texts.iter().map(String::as_str);
+    let kept: Vec<&str> = all.clone().filter(|text| !is_plain(text)).collect();
+    if kept.is_empty() { all.collect() } else { kept }
 }
 
 /// What is transformed, of the name of a transformed condition, with the new condition.

@@ -376,6 +376,10 @@ impl<'a, 'b> Checks<'a, 'b> {
                 }
                 stop += 1;
             }
+            let zeros = self.zeros(at, end);
+            if zeros > CHUNK as u64 {
+                (stop, last) = (at + zeros, at + zeros - 1);
+            }
             let from = at - offset;
             if !part
                 && from == 0
@@ -393,10 +397,20 @@ impl<'a, 'b> Checks<'a, 'b> {
                 (false, 0) => address.to_owned(),
                 (false, _) => format!("{address} + {from}"),
             };
-            let (expected, size) = (string(bytes), bytes.len());
+            let size = bytes.len();
+            let expected = match size > CHUNK {
+                true => format!("(char[{size}]){{ 0 }}"),
+                false => string(bytes),
+            };
             self.push(Assertion::Bytes { seen, expected, size });
             at = stop;
         }
+    }
+
+    /// How many zeros begin at a place that are to be asserted.
+    fn zeros(&self, at: u64, end: u64) -> u64 {
+        let is_zero = |at: &u64| self.after.image.bytes[*at as usize] == 0 && self.assertable(*at);
+        (at..end).take_while(is_zero).count() as u64
     }
 
     /// The text that begins at a place, if it ends where bytes end that are to be asserted.

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use lydian_ir::outside::{HandedOver, handed_over};
-use lydian_ir::test::{ExternalResult, INPUT_PREFIX, WriteBase};
+use lydian_ir::test::{ExternalResult, INPUT_PREFIX, PointerTarget, WriteBase};
 use lydian_ir::{CType, CTypeId, Callee, GlobalInit, Program, Stmt, libc};
 
 use crate::suite::signature::result_type;
@@ -119,6 +119,9 @@ impl<'a> Stubs<'a> {
             writing.entry(call.function.clone()).or_default().extend(call);
         }
         names.extend(more.iter().cloned());
+        // Callbacks are reached from inputs only.
+        names.retain(|name| !name.starts_with("lydian_callback_"));
+        names.extend(callbacks(tests));
         let mut most: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         for test in tests {
             let mut own: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
@@ -484,13 +487,18 @@ fn used_functions(program: &Program) -> BTreeSet<String> {
         }
     }
     program.addressed_functions().into_iter().for_each(&mut add);
-    // Callbacks are reached from inputs only.
-    for (id, function) in program.functions.iter() {
-        if function.name.starts_with("lydian_callback_") {
-            add(id);
-        }
-    }
     used
+}
+
+/// The functions that pointers in inputs of tests lead to.
+fn callbacks(tests: &[SuiteTest]) -> BTreeSet<String> {
+    let images = tests.iter().flat_map(|test| test.test.images());
+    let targets = images.flat_map(|image| &image.pointers).map(|pointer| &pointer.target);
+    let functions = targets.filter_map(|target| match target {
+        PointerTarget::Function(name) => Some(name.clone()),
+        _ => None,
+    });
+    functions.collect()
 }
 
 #[cfg(test)]
