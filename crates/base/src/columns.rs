@@ -179,7 +179,8 @@ pub(crate) fn macro_use(line: &str, column: u32, next: Option<u32>) -> Option<&s
     let tokens = tokens(text, false);
     let name = tokens.first().filter(|name| name.is_name())?;
     let open = tokens.get(1).filter(|token| token.text == "(");
-    let has_arguments = open.is_some_and(|open| next.is_none_or(|next| next > column + open.at as u32));
+    let has_arguments =
+        open.is_some_and(|open| next.is_none_or(|next| next > column + open.at as u32));
     if !has_arguments {
         return Some(name.text);
     }

@@ -48,10 +48,10 @@ impl MacroUses {
         let tokens = columns::tokens(text, false);
         let (mut restored, mut end, mut at) = (String::new(), 0, 0);
         while let Some(token) = tokens.get(at) {
-            let found = uses.iter().find(|one| one.is_at(&tokens, at));
+            let mut found = uses.iter().filter_map(|one| Some((one, one.length_at(&tokens, at)?)));
             restored.push_str(&text[end..token.at]);
-            let (written, length) = match found {
-                Some(found) => (&*found.written, found.expansion.len()),
+            let (written, length) = match found.next() {
+                Some((found, length)) => (&*found.written, length),
                 None => (token.text, 1),
             };
             restored.push_str(written);
@@ -65,23 +65,46 @@ impl MacroUses {
 }
 
 impl MacroUse {
-    /// Whether the expansion begins at a token.
-    fn is_at(&self, tokens: &[Token<'_>], at: usize) -> bool {
-        let end = at + self.expansion.len();
-        let Some(here) = tokens.get(at..end) else { return false };
-        if !here.iter().map(|token| token.text).eq(self.expansion.iter().map(String::as_str)) {
-            return false;
+    /// How many tokens from a position on are the expansion: none, all of it, or all but the parentheses
+    /// around it, or its beginning if the text is cut there.
+    fn length_at(&self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+        let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+        let own: Vec<&str> = self.expansion.iter().map(String::as_str).collect();
+        let is_beside = |found: Option<&Token<'_>>, own: &Option<String>| {
+            is_border(found) || found.is_some_and(|found| own.as_deref() == Some(found.text))
+        };
+        if let Some(length) = common_length(&own, &tokens[at..]) {
+            let is_clear = own.len() >= DISTINCTIVE
+                || is_beside(before, &self.neighbours[0])
+                    && is_beside(tokens.get(at + length), &self.neighbours[1]);
+            return is_clear.then_some(length);
         }
-        let beside = [at.checked_sub(1).and_then(|before| tokens.get(before)), tokens.get(end)];
-        self.expansion.len() >= DISTINCTIVE
-            || beside.iter().zip(&self.neighbours).all(|(found, own)| match found {
-                Some(found) => {
-                    ["(", ")", "!", "&&", "||", "`"].contains(&found.text)
-                        || own.as_deref() == Some(found.text)
-                }
-                None => true,
-            })
+        let inner = match &own[..] {
+            ["(", inner @ .., ")"] if inner.len() >= DISTINCTIVE => inner,
+            _ => return None,
+        };
+        let length = common_length(inner, &tokens[at..])?;
+        (is_border(before) && is_border(tokens.get(at + length))).then_some(length)
     }
+}
+
+/// Whether an operand may end beside this token, or the text does.
+fn is_border(token: Option<&Token<'_>>) -> bool {
+    token.is_none_or(|token| ["(", ")", "!", "&&", "||", "`"].contains(&token.text))
+}
+
+/// How many tokens are those of an expansion. A text may be cut within it, and then has `...` there.
+fn common_length(expansion: &[&str], tokens: &[Token<'_>]) -> Option<usize> {
+    let same = expansion.iter().zip(tokens).take_while(|(own, found)| **own == found.text).count();
+    if same == expansion.len() {
+        return Some(same);
+    }
+    // The last token may be cut, too.
+    let is_cut = |at: usize| tokens.get(at).is_some_and(|token| token.text == "...");
+    let end =
+        [same, same + 1].into_iter().find(|at| is_cut(*at)).filter(|_| same >= DISTINCTIVE)?;
+    let rest = tokens.get(same).filter(|_| end > same).map_or("", |token| token.text);
+    expansion[same].starts_with(rest).then_some(end + 1)
 }
 
 #[cfg(test)]
@@ -102,7 +125,8 @@ mod tests {
 
     #[test]
     fn expansions_become_the_uses_of_their_macros() {
-        let (source, made) = ("if (t == NULL || *t == EOF) {", "if (t == ((void*)0) || *t == (-1)) {");
+        let (source, made) =
+            ("if (t == NULL || *t == EOF) {", "if (t == ((void*)0) || *t == (-1)) {");
         assert_eq!(restored(source, made, "t == ((void*)0)"), "t == NULL");
         assert_eq!(restored(source, made, "!(*t == (-1))"), "!(*t == EOF)");
         assert_eq!(restored(source, made, "`t == ((void*)0)` decides"), "`t == NULL` decides");
@@ -124,6 +148,22 @@ mod tests {
         assert_eq!(restored(source, made, "x >= 8 && y > 8"), "x >= LIMIT && y > 8");
         assert_eq!(restored(source, made, "!(x >= 8)"), "!(x >= LIMIT)");
         assert_eq!(restored(source, made, "x - 8 > 0"), "x - 8 > 0");
+    }
+
+    #[test]
+    fn parentheses_around_an_expansion_and_its_end_may_be_missing() {
+        let (source, made) = ("while (is(*s)) s++;", "while ((table[(int)(*s)] & _is)) s++;");
+        assert_eq!(restored(source, made, "table[(int)(*s)] & _is"), "is(*s)");
+        assert_eq!(restored(source, made, "!(table[(int)(*s)] & _is)"), "!is(*s)");
+        assert_eq!(
+            restored(source, made, "table[(int)(*s)] & _is + 1"),
+            "table[(int)(*s)] & _is + 1"
+        );
+        assert_eq!(
+            restored(source, made, "`table[(int)(*s)] & _i...` decides"),
+            "`is(*s)` decides"
+        );
+        assert_eq!(restored(source, made, "`(table[(int)...` decides"), "`is(*s)` decides");
     }
 
     #[test]

@@ -188,7 +188,8 @@ impl SourceMap {
             rest = &rest[group.len()..];
             let first = group[0];
             let of_line = |piece: &&Piece| self.line_index(piece.at) == self.line_index(first.at);
-            let (last, next) = (before.filter(|piece| of_line(piece)), rest.first().filter(of_line));
+            let (last, next) =
+                (before.filter(|piece| of_line(piece)), rest.first().filter(of_line));
             before = group.last();
             if !first.of_macro {
                 continue;

@@ -17,6 +17,7 @@ mod test;
 pub mod testcomp;
 mod value;
 
+pub use elements::pointee_at;
 pub use image::{BlockPointer, ObservedImage};
 pub use observation::{Memory, Observation, Outcome};
 pub use test::SuiteTest;

@@ -45,6 +45,11 @@ impl Goal {
         }
     }
 
+    /// Whether it is a label.
+    pub(crate) const fn is_label(self) -> bool {
+        self.label().is_some()
+    }
+
     /// The position of the function under test.
     pub(crate) const fn target(self) -> usize {
         match self {

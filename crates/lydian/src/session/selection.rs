@@ -5,6 +5,8 @@ use std::time::Duration;
 use lydian_base::Place;
 use lydian_ir::test::Test;
 use lydian_native::MeasuredRun;
+use lydian_objective::CoverageRecord;
+use lydian_report::suite::minimise::Effort;
 use lydian_report::suite::names;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -48,7 +50,7 @@ impl Session<'_, '_> {
         }
         self.add_single(&mut candidates, &mut together, &hyper_coverage);
         prefer_good_ends(&all, &mut candidates);
-        let kept = suite_minimisation::minimise_suite(
+        let mut kept = suite_minimisation::minimise_suite(
             &candidates,
             &together,
             &hyper_coverage,
@@ -66,6 +68,9 @@ impl Session<'_, '_> {
             of_occurrences.iter().map(|at| (*at, self.occurrences_of(&all[*at].0))).collect();
         let all =
             self.smaller_tests(all, &mut candidates, &kept, &hyper_coverage, &Patience::of(time))?;
+        if self.options.effort != Effort::None && !kept.is_empty() {
+            self.drop_superfluous(&mut kept, &candidates, &hyper_coverage);
+        }
         let mut names = self.names_of_new(&candidates, &all, &kept);
         let kept: FxHashSet<usize> = kept.into_iter().chain(of_occurrences).collect();
         let mut worth = Vec::new();
@@ -101,11 +106,7 @@ impl Session<'_, '_> {
             return Ok(all);
         }
         let has = suite_minimisation::coverage_together(candidates, kept);
-        let hypers = self.targets.iter().flat_map(|target| {
-            target.objectives.hypers.iter().map(|(hyper, _)| (target.index, hyper))
-        });
-        let hypers: Vec<MeasuredHyperlabel> =
-            hypers.filter(|hyper| hyper_coverage.covers(*hyper, &has)).collect();
+        let hypers = self.covered_hyperlabels(hyper_coverage, &has);
         // Tests that are kept only for their ending come last.
         let endings = (0..all.len()).filter(|position| {
             !kept.contains(position) && !all[*position].1.run.outcome.is_orderly()
@@ -118,24 +119,12 @@ impl Session<'_, '_> {
                 break;
             }
             let is_kept = kept.contains(&position);
-            let others: Vec<usize> =
-                kept.iter().copied().filter(|other| *other != position).collect();
-            let mut labels: FxHashSet<Goal> = candidates[position]
-                .covers
-                .iter()
-                .filter(|goal| goal.label().is_some())
-                .copied()
-                .collect();
-            let needs = if is_kept {
-                for other in &others {
-                    candidates[*other].covers.iter().for_each(|goal| _ = labels.remove(goal));
+            let needs = match is_kept {
+                true => needs_of(position, kept, candidates, &hypers, hyper_coverage),
+                false => {
+                    let labels = candidates[position].covers.iter().filter(|goal| goal.is_label());
+                    Needs { labels: labels.copied().collect(), ..Needs::default() }
                 }
-                let others = suite_minimisation::coverage_together(candidates, &others);
-                let open =
-                    hypers.iter().copied().filter(|hyper| !hyper_coverage.covers(*hyper, &others));
-                Needs { labels, hypers: open.collect(), others }
-            } else {
-                Needs { labels, hypers: Vec::new(), others: Vec::new() }
             };
             let suite = SuiteNeeds { needs: &needs, hyper_coverage, patience };
             let Some(smaller) = TestReduction::new(self, suite, &all[position]) else { continue };
@@ -150,6 +139,34 @@ impl Session<'_, '_> {
             candidates[position] = Candidate { covers, has };
         }
         Ok(all)
+    }
+
+    /// The hyperlabels of the targets that this evidence covers.
+    fn covered_hyperlabels(
+        &self,
+        hyper_coverage: &HyperlabelCoverage<'_>,
+        has: &[CoverageRecord],
+    ) -> Vec<MeasuredHyperlabel> {
+        let hypers = self.targets.iter().flat_map(|target| {
+            target.objectives.hypers.iter().map(|(hyper, _)| (target.index, hyper))
+        });
+        hypers.filter(|hyper| hyper_coverage.covers(*hyper, has)).collect()
+    }
+
+    /// Drops kept tests that the others make superfluous since they were reduced, the last ones first.
+    fn drop_superfluous(
+        &self,
+        kept: &mut Vec<usize>,
+        candidates: &[Candidate<Goal>],
+        hyper_coverage: &HyperlabelCoverage<'_>,
+    ) {
+        let has = suite_minimisation::coverage_together(candidates, kept);
+        let hypers = self.covered_hyperlabels(hyper_coverage, &has);
+        for position in kept.clone().into_iter().rev() {
+            if needs_of(position, kept, candidates, &hypers, hyper_coverage).is_nothing() {
+                kept.retain(|other| *other != position);
+            }
+        }
     }
 
     /// Hyperlabels that single tests cover are covered by these as labels are.
@@ -238,6 +255,25 @@ impl Session<'_, '_> {
         });
         named.collect()
     }
+}
+
+/// What a kept test contributes that the other kept ones do not, of labels and of these hyperlabels.
+fn needs_of(
+    position: usize,
+    kept: &[usize],
+    candidates: &[Candidate<Goal>],
+    hypers: &[MeasuredHyperlabel],
+    hyper_coverage: &HyperlabelCoverage<'_>,
+) -> Needs {
+    let others: Vec<usize> = kept.iter().copied().filter(|other| *other != position).collect();
+    let own = candidates[position].covers.iter().filter(|goal| goal.is_label());
+    let mut labels: FxHashSet<Goal> = own.copied().collect();
+    for other in &others {
+        candidates[*other].covers.iter().for_each(|goal| _ = labels.remove(goal));
+    }
+    let others = suite_minimisation::coverage_together(candidates, &others);
+    let open = hypers.iter().copied().filter(|hyper| !hyper_coverage.covers(*hyper, &others));
+    Needs { labels, hypers: open.collect(), others }
 }
 
 /// Removes from other tests the objectives that tests cover which end well and do not reach out of the

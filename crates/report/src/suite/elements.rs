@@ -87,7 +87,7 @@ pub(crate) fn words(program: &Program, function: &str) -> u32 {
 }
 
 /// The pointee of the pointer that lies so many bytes after the start of elements of a type.
-fn pointee_at(types: &CTypes, ty: CTypeId, at: u64) -> Option<CTypeId> {
+pub fn pointee_at(types: &CTypes, ty: CTypeId, at: u64) -> Option<CTypeId> {
     let at = at % types.size(ty).filter(|size| *size > 0)?;
     match types.get(ty) {
         CType::Pointer { pointee, .. } => (at == 0).then_some(*pointee),

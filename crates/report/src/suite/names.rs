@@ -71,6 +71,10 @@ pub fn words_of(predicate: &str) -> String {
     // Whether an operand was just read, so that `-`, `*` and `&` have two sides.
     let mut after_operand = false;
     while let Some(first) = rest.chars().next() {
+        if let Some(after) = without_cast(rest) {
+            (rest, after_operand) = (after, false);
+            continue;
+        }
         if first.is_ascii_alphanumeric() || first == '_' {
             let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
             let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
@@ -107,6 +111,15 @@ pub fn words_of(predicate: &str) -> String {
         }
     }
     joined(words.iter().filter(|word| !word.is_empty()).map(String::as_str))
+}
+
+/// The text after the cast to a type of keywords that it begins with.
+fn without_cast(text: &str) -> Option<&str> {
+    let (inner, after) = text.strip_prefix('(')?.split_once(')')?;
+    let mut words = inner.split(|c: char| c == '*' || c.is_whitespace());
+    let is_type = inner.starts_with(|c: char| c.is_ascii_alphabetic())
+        && words.all(|word| word.is_empty() || KEYWORDS.contains(&word));
+    is_type.then_some(after)
 }
 
 /// Keywords of C, which do not describe a line.

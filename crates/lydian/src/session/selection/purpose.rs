@@ -70,7 +70,8 @@ impl Session<'_, '_> {
     /// The line of the source that a predicate is about, if the predicate has the expansion of macros
     /// there.
     pub(crate) fn hidden_by_macros(&self, place: &Place, predicate: &str) -> Option<MacroLine<'_>> {
-        let line = self.project.texts.line(&place.file, place.line).filter(|line| !line.is_empty())?;
+        let line =
+            self.project.texts.line(&place.file, place.line).filter(|line| !line.is_empty())?;
         let lines = place.line..place.line + LINES;
         let near = lines.filter_map(|line| self.project.texts.line(&place.file, line));
         let known: FxHashSet<&str> = near.flat_map(names::identifiers).collect();
@@ -92,7 +93,8 @@ pub(crate) struct MacroLine<'s> {
 fn without_repeated(texts: &[String]) -> Vec<&str> {
     let is_plain = |text: &str| {
         text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).is_some_and(|text| {
-            text.split_once("` decides `").is_some_and(|(condition, decision)| condition == decision)
+            text.split_once("` decides `")
+                .is_some_and(|(condition, decision)| condition == decision)
         })
     };
     let all = texts.iter().map(String::as_str);

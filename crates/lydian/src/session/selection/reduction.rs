@@ -52,6 +52,7 @@ const MOST_SCALARS: usize = 256;
 const DISTANCE: u64 = 1 << 12;
 
 /// The contribution of a test that its suite needs.
+#[derive(Default)]
 pub(crate) struct Needs {
     /// Labels that no other test covers.
     pub(crate) labels: FxHashSet<Goal>,
@@ -59,6 +60,13 @@ pub(crate) struct Needs {
     pub(crate) hypers: Vec<MeasuredHyperlabel>,
     /// The evidence of the other tests together, for each function.
     pub(crate) others: Vec<CoverageRecord>,
+}
+
+impl Needs {
+    /// Whether the suite has the same coverage without the test.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.labels.is_empty() && self.hypers.is_empty()
+    }
 }
 
 /// The work that the reduction of one function's tests may take. It is counted, so that each run gives
@@ -502,7 +510,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         all.into_iter().filter(|place| !under(place)).take(MOST_SCALARS).collect()
     }
 
-    fn type_of(&self, holder: ByteHolder) -> Option<CTypeId> {
+    pub(crate) fn type_of(&self, holder: ByteHolder) -> Option<CTypeId> {
         let program = self.program();
         let function = |name: &str| {
             let id = program.function_named(name)?;
@@ -682,7 +690,7 @@ fn image(test: &Test, holder: ByteHolder) -> &Image {
     }
 }
 
-fn image_mut(test: &mut Test, holder: ByteHolder) -> &mut Image {
+pub(crate) fn image_mut(test: &mut Test, holder: ByteHolder) -> &mut Image {
     let last = test.earlier.len();
     match holder {
         ByteHolder::Argument(call, at) if call == last => &mut test.args[at],

@@ -1,18 +1,21 @@
 //! Detection of writes that store the value that was already there.
 //!
 //! If a run leaves 0 where 0 was before, the test does not show that the function wrote it. So an
-//! unchanged number of a test gets another initial value. If the call then ends as before and leaves
-//! the same memory, the function writes the number, and the test asserts that.
+//! unchanged number of a test gets another initial value, and an unchanged null pointer leads to an
+//! object or function of its type. If the call then ends as before and leaves the same memory, the
+//! function writes the place, and the test asserts that.
 
+use lydian_inputs::callback::callback_of;
 use lydian_ir::scalars::{Scalar, ScalarKind};
-use lydian_ir::test::{GlobalInput, Image};
+use lydian_ir::test::{GlobalInput, Image, ImagePointer, PointerTarget, Test};
 use lydian_ir::{
     Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, GlobalInit, Program, Stmt, libc,
 };
 use lydian_native::{MeasuredRun, Outcome};
+use lydian_report::suite::pointee_at;
 use rustc_hash::FxHashSet;
 
-use super::reduction::{ByteHolder, TestReduction, bytes_of};
+use super::reduction::{ByteHolder, TestReduction, bytes_of, image_mut};
 use crate::error::Error;
 
 /// The most numbers of a test that are tried.
@@ -42,10 +45,15 @@ impl TestReduction<'_, '_, '_, '_> {
     /// Tries another initial value at one place. Returns whether there was one to try.
     fn probe_place(&mut self, holder: ByteHolder, place: &Scalar) -> Result<bool, Error> {
         let own = bytes_of(self.image(holder), place);
-        let is_number = !matches!(place.kind, ScalarKind::Other | ScalarKind::Pointer);
-        if !is_number || own.is_empty() || self.value_after(holder, place) != Some(own.clone()) {
+        if own.is_empty() || self.value_after(holder, place) != Some(own.clone()) {
             return Ok(false);
         }
+        let candidate = match place.kind {
+            ScalarKind::Other => None,
+            ScalarKind::Pointer => self.with_pointer(holder, place),
+            kind => Some(self.with(holder, place, &another(&own, kind))),
+        };
+        let Some(candidate) = candidate else { return Ok(false) };
         let known = self.measured.run.clone();
         let is_same = |measured: &MeasuredRun| {
             let run = &measured.run;
@@ -53,9 +61,24 @@ impl TestReduction<'_, '_, '_, '_> {
                 && run.globals == known.globals
                 && run.objects == known.objects
         };
-        let candidate = self.with(holder, place, &another(&own, place.kind));
         self.attempt(candidate, is_same)?;
         Ok(true)
+    }
+
+    /// The test with a pointer that is not null at one place, to an object or function of its type.
+    fn with_pointer(&self, holder: ByteHolder, place: &Scalar) -> Option<Test> {
+        let (program, test) = (self.program(), &self.test);
+        let pointee = pointee_at(&program.types, self.type_of(holder)?, place.offset)?;
+        let object = || test.objects.iter().position(|object| object.ty == pointee);
+        let target = match callback_of(program, pointee) {
+            Some(callback) => PointerTarget::Function(program.functions[callback].name.clone()),
+            None => PointerTarget::Object(u32::try_from(object()?).ok()?, 0),
+        };
+        let mut candidate = test.clone();
+        let image = image_mut(&mut candidate, holder);
+        let at = image.pointers.partition_point(|pointer| pointer.offset < place.offset);
+        image.pointers.insert(at, ImagePointer { offset: place.offset, target });
+        Some(candidate)
     }
 
     /// The value of a place after the call.
