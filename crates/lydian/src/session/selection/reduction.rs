@@ -10,6 +10,7 @@
 //! ([`super::write_probes`]).
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use lydian_ir::interp::{End, Location};
@@ -40,7 +41,7 @@ const STEPS_OF_UNIT: u64 = 4000;
 const MOST_ROUNDS: u32 = 3;
 
 /// The most passes through all kinds of reduction.
-const MOST_PASSES: u32 = 2;
+const MOST_PASSES: u32 = 3;
 
 /// The most candidates of one test.
 const MOST_RUNS: u32 = 600;
@@ -197,9 +198,11 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         // The length of an array may follow from a number, which becomes small only afterwards.
         for _ in 0..MOST_PASSES {
             let known = self.test.clone();
+            self.shorten()?;
             self.drop_all()?;
             self.shorten()?;
             self.drop_characters()?;
+            self.lessen_equal()?;
             self.lessen()?;
             if self.test == known {
                 break;
@@ -566,6 +569,33 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
+    /// Makes numbers that are equal small together, such as a length and a capacity.
+    fn lessen_equal(&mut self) -> Result<(), Error> {
+        let mut groups: BTreeMap<i128, Vec<(ByteHolder, Scalar)>> = BTreeMap::new();
+        for holder in holders(&self.test) {
+            for place in self.numbers(holder) {
+                if let ScalarKind::Integer { signed } = place.kind {
+                    let value = number(&bytes_of(image(&self.test, holder), &place), signed);
+                    groups.entry(value).or_default().push((holder, place));
+                }
+            }
+        }
+        groups.retain(|value, places| value.abs() > 1 && places.len() > 1);
+        for (value, places) in groups {
+            for small in [1, 2, 3, 4, 8, 16].into_iter().take_while(|small| *small < value.abs()) {
+                let mut candidate = self.test.clone();
+                for (holder, place) in &places {
+                    let bytes = (value.signum() * small).to_le_bytes();
+                    put(image_mut(&mut candidate, *holder), place, &bytes[..place.size as usize]);
+                }
+                if self.take(candidate)? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Makes numbers small and characters readable.
     fn lessen(&mut self) -> Result<(), Error> {
         for holder in holders(&self.test) {
@@ -753,12 +783,11 @@ fn set_default(result: &mut Image, function: &str) {
     result.pointers.clear();
 }
 
-/// The test with a number of elements of an object; none if a pointer leads beyond them.
+/// The test with a number of elements of an object; none if pointers stand or lead behind them.
 fn shortened(test: &Test, at: usize, size: u64, count: u64) -> Option<Test> {
     let end = size * count;
     let TestObject { image: own, .. } = &test.objects[at];
-    let is_used = own.bytes.get(end as usize..)?.iter().any(|byte| *byte != 0)
-        || own.pointers.iter().any(|pointer| pointer.offset + 8 > end);
+    let is_used = own.pointers.iter().any(|pointer| pointer.offset + 8 > end);
     let leads_behind = holders(test).into_iter().any(|holder| {
         image(test, holder).pointers.iter().any(|pointer| match pointer.target {
             PointerTarget::Object(position, offset) => position as usize == at && offset > end,

@@ -21,6 +21,9 @@ use crate::error::Error;
 /// The most numbers of a test that are tried.
 const MOST_PROBES: usize = 24;
 
+/// The fewest characters that may be a text.
+const CHARACTERS: usize = 4;
+
 impl TestReduction<'_, '_, '_, '_> {
     /// Gives other initial values to numbers that the function writes.
     pub(crate) fn probe(&mut self) -> Result<(), Error> {
@@ -32,11 +35,16 @@ impl TestReduction<'_, '_, '_, '_> {
         holders.extend(self.give_written_globals().into_iter().map(ByteHolder::Global));
         let mut left = MOST_PROBES;
         for holder in holders {
-            for place in self.numbers(holder) {
+            let numbers = self.numbers(holder);
+            for (at, place) in numbers.iter().enumerate() {
                 if left == 0 {
                     return Ok(());
                 }
-                left -= usize::from(self.probe_place(holder, &place)?);
+                // Other characters before the last one leave a text.
+                if ends_characters(&numbers[..=at], numbers.get(at + 1)) {
+                    continue;
+                }
+                left -= usize::from(self.probe_place(holder, place)?);
             }
         }
         Ok(())
@@ -118,6 +126,13 @@ impl TestReduction<'_, '_, '_, '_> {
         };
         written.map(position).collect()
     }
+}
+
+/// Whether the last of some scalars is the last of several characters.
+fn ends_characters(scalars: &[Scalar], next: Option<&Scalar>) -> bool {
+    let is_character = |scalar: &Scalar| scalar.kind == ScalarKind::Character;
+    let length = scalars.iter().rev().take_while(|scalar| is_character(scalar)).count();
+    length >= CHARACTERS && !next.is_some_and(is_character)
 }
 
 /// A value that differs from this one.

@@ -13,6 +13,9 @@ use crate::suite::value::{Pointer, Value, is_byte, read_part};
 /// Greatest number of bytes in one assertion.
 const CHUNK: usize = 64;
 
+/// The fewest zeros at the end of an expected value that are left out.
+const PADDING: usize = 4;
+
 /// The number of consecutive numbers from which on they are compared as an array.
 const MANY: u64 = 3;
 
@@ -114,7 +117,12 @@ impl<'a, 'b> Checks<'a, 'b> {
             return self.bytes(lvalue, offset, count, false);
         }
         let size = types.size(element).unwrap_or(1).max(1);
-        let changed = |index: &u64| self.changed(offset + index * size, size);
+        // Padding of a struct may be undetermined beside members that are not.
+        let parts = if matches!(types.get(element), CType::Record(_)) { 1 } else { size };
+        let changed = |index: &u64| {
+            let from = offset + index * size;
+            (from..from + size).step_by(parts as usize).any(|at| self.changed(at, parts))
+        };
         let changed: Vec<u64> = (0..count).filter(changed).collect();
         if let [first, .., last] = changed[..]
             && changed.len() as u64 > MANY
@@ -398,10 +406,7 @@ impl<'a, 'b> Checks<'a, 'b> {
                 (false, _) => format!("{address} + {from}"),
             };
             let size = bytes.len();
-            let expected = match size > CHUNK {
-                true => format!("(char[{size}]){{ 0 }}"),
-                false => string(bytes),
-            };
+            let expected = padded(bytes).unwrap_or_else(|| string(bytes));
             self.push(Assertion::Bytes { seen, expected, size });
             at = stop;
         }
@@ -465,4 +470,14 @@ impl<'a, 'b> Checks<'a, 'b> {
 /// Whether a pointer at an offset has a byte in a range that begins at another.
 const fn overlaps(pointer: u64, (offset, size): (u64, u64)) -> bool {
     pointer < offset + size && offset < pointer + 8
+}
+
+/// Bytes that end in several zeros, as an array whose initialiser leaves these out.
+fn padded(bytes: &[u8]) -> Option<String> {
+    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let initialiser = match used {
+        0 => "0".to_owned(),
+        _ => string(&bytes[..used]),
+    };
+    (bytes.len() - used >= PADDING).then(|| format!("(char[{}]){{ {initialiser} }}", bytes.len()))
 }
