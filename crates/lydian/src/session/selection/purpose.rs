@@ -88,6 +88,13 @@ pub(crate) struct MacroLine<'s> {
     pub(crate) is_negated: bool,
 }
 
+/// A predicate without the negations and parentheses around it.
+fn operand(predicate: &str) -> &str {
+    let inner = predicate.strip_prefix('!').unwrap_or(predicate);
+    let inner = inner.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(inner);
+    if inner == predicate { inner } else { operand(inner) }
+}
+
 /// The texts but those that say nothing beside others: that a condition decides a decision which has no
 /// other conditions.
 fn without_repeated(texts: &[String]) -> Vec<&str> {
