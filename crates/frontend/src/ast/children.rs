@@ -15,12 +15,12 @@ pub fn for_each_child(kind: &ExprKind, visit: &mut impl FnMut(ExprId)) {
         | ExprKind::ImplicitValueInit
         | ExprKind::NoInit
         | ExprKind::TypeTrait { .. }
-        | ExprKind::OffsetOf { .. }
         | ExprKind::StmtExpr(_)
         | ExprKind::Predefined { .. }
         | ExprKind::AddrLabel(_)
         | ExprKind::Imaginary(_)
         | ExprKind::Unsupported(_) => {}
+        ExprKind::OffsetOf { indices, .. } => indices.iter().for_each(|(index, _)| visit(*index)),
         ExprKind::Member { base, .. } => visit(*base),
         ExprKind::Subscript { pointer, index } => {
             visit(*pointer);

@@ -211,7 +211,7 @@ impl Dump<'_> {
                 }
                 TraitArgument::Expr(_) => format!("{kind:?} = {}", known(value)),
             },
-            ExprKind::OffsetOf { value } => format!("offsetof = {}", known(value)),
+            ExprKind::OffsetOf { value, .. } => format!("offsetof = {}", known(value)),
             ExprKind::StmtExpr(_) => "statement expression".into(),
             ExprKind::VaArg { .. } => "va_arg".into(),
             ExprKind::Chosen(_) => "chosen".into(),

@@ -422,9 +422,11 @@ pub enum ExprKind {
     },
     /// `offsetof(type, member.path[1])`.
     OffsetOf {
-        /// The offset in bytes; `None` when an index is not constant or cannot be read from the
-        /// text.
+        /// The offset in bytes, without the indices that are not constant; `None` when the path cannot
+        /// be read from the text.
         value: Option<u64>,
+        /// The indices that are not constant, each with the size of an element.
+        indices: Vec<(ExprId, u64)>,
     },
     /// `({ … })`. Its value is the last statement's, when that is an expression.
     StmtExpr(StmtId),

@@ -24,7 +24,10 @@ impl TranslationUnit {
             ExprKind::DeclRef(DeclRef::EnumConstant(constant)) => {
                 self.enum_constants[*constant].value
             }
-            ExprKind::TypeTrait { value, .. } | ExprKind::OffsetOf { value } => (*value)?.into(),
+            ExprKind::OffsetOf { indices, .. } if !indices.is_empty() => return None,
+            ExprKind::TypeTrait { value, .. } | ExprKind::OffsetOf { value, .. } => {
+                (*value)?.into()
+            }
             ExprKind::Cast { kind, operand, .. } => self.fold_cast(kind, *operand, expr.ty)?,
             ExprKind::Unary { op, operand } => self.fold_unary(*op, *operand, expr.ty)?,
             ExprKind::Binary { op, left, right } => {

@@ -95,7 +95,7 @@ impl Decoder<'_> {
                 ExprKind::CompoundLiteral { init, file_scope: self.function.is_none() }
             }
             "UnaryExprOrTypeTraitExpr" => self.type_trait(node)?,
-            "OffsetOfExpr" => ExprKind::OffsetOf { value: self.offset_of(node, span) },
+            "OffsetOfExpr" => self.offset_of(node, span),
             "StmtExpr" => ExprKind::StmtExpr(self.stmt(node.inner.first()?)),
             "VAArgExpr" => {
                 let list = self.expr(node.inner.first()?);

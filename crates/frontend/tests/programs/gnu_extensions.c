@@ -5,6 +5,7 @@
 /* statement expressions, typeof, case ranges, zero-length and flexible arrays */
 struct zl { int n; char tail[0]; };
 struct fl { int n; short v[]; };
+struct own { char k; struct { int a; short c[2]; } w[3]; };
 static struct fl gfl = { 3, { 1, 2, 3 } };
 struct empty {};
 struct has_empty { int a; struct empty e; int b; };
@@ -25,6 +26,8 @@ sum_t check_arrays(void)
 { sum_t h=1; char buf[64] __attribute__((aligned(8))); struct zl *z=(struct zl*)buf; z->n=5;
     z->tail[3]=9; h=mix(h,sizeof(*z)); h=mix(h,buf[7]);
 struct fl *f=(struct fl*)buf; f->n=2; f->v[1]=77; h=mix(h,sizeof *f);
+    for (int i=-1;i<3;i++) h=mix(h,offsetof(struct fl,v[i])+offsetof(struct own,w[i*1LL].c[1]));
+    h=mix(h,offsetof(struct { char c; double d; },d)+offsetof(struct tagged { char c; short s; struct fl *p; },p));
     h=mix(h,offsetof(struct fl,v)); h=mix(h,f->v[1]); h=mix(h,gfl.v[2]+gfl.n);
     static struct fl s={1,{9,8}}; h=mix(h,s.v[1]);
 struct has_empty he={1,{},2}; h=mix(h,sizeof he+sizeof(struct empty)); h=mix(h,he.b);

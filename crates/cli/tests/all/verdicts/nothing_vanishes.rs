@@ -170,6 +170,26 @@ fn functions_that_begin_with_a_macro_of_the_system_are_measured() {
     }
 }
 
+/// gcc puts line markers into the expansion of `offsetof`.
+#[test]
+fn offsets_of_members_are_measured_in_macros_and_with_definitions_and_indices() {
+    let text = "#include <stddef.h>\nstruct block { char kind; long data[1]; };\n#define SIZE(n) \
+                ((int)offsetof(struct block, data) + (n))\nstatic int size(int n) { int s = SIZE(n); return \
+                s; }\nstatic int align(void) { int a = offsetof(struct { char c; short s; }, s); return a; \
+                }\nstatic int end(int n) { int e = offsetof(struct block, data[n]); return e; }\n\
+                int main(void) { return size(1) + align() + end(2) - 35; }\n";
+    for compiler in ["gcc", "gcc -O2", "clang-19"] {
+        let at = Workplace::with(text);
+        let ran = built(&at, "-c all-uses", &format!("{compiler} unit.c -o unit"));
+        assert_eq!(ran.err, "", "{compiler}");
+        assert_eq!(shell(&at, "./unit").code, Some(0));
+        let found = coverage(&at);
+        assert_eq!(counts(&found, "size", "all-uses"), (2, 2), "{compiler}");
+        assert_eq!(counts(&found, "align", "all-uses"), (1, 1), "{compiler}");
+        assert_eq!(counts(&found, "end", "all-uses"), (2, 2), "{compiler}");
+    }
+}
+
 const NESTED: &str = r"
 static int apply(int (*f)(int), int v) { return f(v); }
 static int outer(int k, int v)

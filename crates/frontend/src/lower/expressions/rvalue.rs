@@ -1,7 +1,7 @@
 //! Values of scalar expressions, and expressions whose value is not used.
 
 use lydian_base::Span;
-use lydian_ir::{Expr, ExprId, UnOp};
+use lydian_ir::{BinOp, Expr, ExprId, UnOp};
 
 use crate::ast::{
     self, BinaryOp, CastKind, DeclRef, ExprKind, InitList, UnaryOp, ValueCategory, for_each_child,
@@ -45,6 +45,9 @@ impl FunctionLowering<'_, '_> {
                 self.variable_size(e)
             }
             ExprKind::TypeTrait { .. } => self.literal(e),
+            ExprKind::OffsetOf { value: Some(value), indices } if !indices.is_empty() => {
+                self.variable_offset(*value, indices)
+            }
             ExprKind::OffsetOf { .. } => self.literal_or(e, "this `offsetof`"),
             ExprKind::InitList(InitList::Scalar(Some(inner))) => self.rvalue(*inner),
             ExprKind::Cast { kind, operand, .. } => self.conversion(e, kind, *operand),
@@ -88,6 +91,21 @@ impl FunctionLowering<'_, '_> {
             }
             _ => Err(UnsupportedConstruct::new("this expression", expr.span)),
         }
+    }
+
+    /// `offsetof` with indices that are not constant, each with the size of an element.
+    fn variable_offset(&mut self, value: u64, indices: &[(ast::ExprId, u64)]) -> Lowering<ExprId> {
+        let mut sum = self.constant(Scalar::INDEX.ty, value.into());
+        for (index, size) in indices {
+            let index_expr = &self.unit.exprs[*index];
+            let scalar = self.scalar(index_expr.ty.ty, index_expr.span)?;
+            let index = self.rvalue(*index)?;
+            let (index, size) =
+                (self.index(index, scalar), self.constant(Scalar::INDEX.ty, (*size).into()));
+            let scaled = self.expr(Expr::Binary(BinOp::MulU, index, size));
+            sum = self.expr(Expr::Binary(BinOp::AddU, sum, scaled));
+        }
+        Ok(self.as_difference(sum))
     }
 
     fn literal_or(&mut self, e: ast::ExprId, what: &str) -> Lowering<ExprId> {

@@ -297,7 +297,7 @@ impl FunctionLowering<'_, '_> {
     }
 
     /// An `i64` as a `ptrdiff_t` or `size_t`.
-    fn as_difference(&mut self, value: ExprId) -> ExprId {
+    pub(in crate::lower) fn as_difference(&mut self, value: ExprId) -> ExprId {
         let bits = self.target().pointer_bits();
         self.convert(value, Scalar::INDEX, Scalar::new(Type::Int(bits), true))
     }

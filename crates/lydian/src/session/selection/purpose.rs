@@ -100,8 +100,8 @@ fn operand(predicate: &str) -> &str {
 fn without_repeated(texts: &[String]) -> Vec<&str> {
     let is_plain = |text: &str| {
         text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).is_some_and(|text| {
-            text.split_once("` decides `")
-                .is_some_and(|(condition, decision)| condition == decision)
+            let sides = text.split_once("` decides `");
+            sides.is_some_and(|(condition, decision)| operand(condition) == operand(decision))
         })
     };
     let all = texts.iter().map(String::as_str);
