@@ -421,6 +421,10 @@ impl LazyObject {
         let symbol = self.array_symbol(pool, row);
         let mut whole = symbol;
         for index in 0..self.listed(row) {
+            // The row may end before, where elements of another type or a flexible array begin.
+            if self.row_at(self.start_of(row, index)) != (row.clone(), index) {
+                continue;
+            }
             let value = self.element(pool, row, index);
             let value = bits_of(pool, value);
             let at = pool.bv_signed(INDEX_BITS, index);
