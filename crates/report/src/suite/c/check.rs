@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lydian_ir::test::{Image, PointerTarget};
-use lydian_ir::{CType, CTypeId, IntKind, RecordId};
+use lydian_ir::{CType, CTypeId, Field, IntKind, RecordId};
 
 use super::assertion::{Assertion, Line};
 use super::literal::{Names, array, is_literal, member_of, scalar, string, unique};
@@ -203,6 +203,9 @@ impl<'a, 'b> Checks<'a, 'b> {
         if !self.changed(offset, size) {
             return;
         }
+        if let Some(field) = self.not_a_number(record, offset) {
+            return self.value(field.ty, &member_of(lvalue, &field.name), offset);
+        }
         if let Value::Union(name, _) = read_part(types, ty, self.after, offset)
             && let Some((field, _)) = crate::suite::value::member(types, record, &name)
             && field.bits.is_none()
@@ -218,6 +221,23 @@ impl<'a, 'b> Checks<'a, 'b> {
             };
             self.bytes(&address, offset, size, true);
         }
+    }
+
+    /// The member of a union that is no number, if one is. The sign of such a value and its other bits
+    /// differ between compilers, so no other member may express it.
+    fn not_a_number(&self, record: RecordId, offset: u64) -> Option<&Field> {
+        let types = &self.names.program.types;
+        let mut named = types.records[record].fields.iter().filter(|field| !field.name.is_empty());
+        named.find(|field| {
+            let image = &self.after.image.bytes;
+            let Some(bytes) = image.get(offset as usize..) else { return false };
+            match types.get(field.ty) {
+                CType::Double => {
+                    bytes.first_chunk().is_some_and(|bytes| f64::from_le_bytes(*bytes).is_nan())
+                }
+                _ => false,
+            }
+        })
     }
 
     fn scalar(&mut self, ty: CTypeId, lvalue: &str, offset: u64, size: u64) {
