@@ -8,6 +8,7 @@ pub(crate) mod claimed_ending;
 pub(crate) mod compiled_program;
 pub(crate) mod confinement;
 pub(crate) mod literal_pointers;
+pub(crate) mod placement;
 pub(crate) mod process_group;
 pub(crate) mod suite_coverage;
 pub(crate) mod test_runner;

@@ -34,6 +34,7 @@ use rustc_hash::FxHashSet;
 use super::claimed_ending::{ends_alike, is_cut_short};
 use super::compiled_program::{self, CompiledProgram, Measurement};
 use super::literal_pointers::LiteralPointers;
+use super::placement;
 use crate::error::Error;
 use crate::project::Project;
 
@@ -442,11 +443,21 @@ impl<'a> TestRunner<'a> {
     }
 
     /// The memory after a test that ends well, and the same from a run in which uninitialised memory
-    /// has other values.
+    /// has other values and the objects lie elsewhere.
     pub(crate) fn observe(&mut self, test: &Test) -> Result<[Run; 2], Error> {
         let measurer = self.measurer()?;
-        let mut run = |fill| measurer.observe(test, fill).map_err(compiled_program::failure);
-        Ok([run(false)?, run(true)?])
+        let mut run =
+            |test: &Test, fill| measurer.observe(test, fill).map_err(compiled_program::failure);
+        let first = run(test, false)?;
+        let other = match placement::with_moved_objects(test).last() {
+            Some(moved) => {
+                let mut other = run(&moved, true)?;
+                placement::move_back(&mut other, &moved, test);
+                other
+            }
+            None => run(test, true)?,
+        };
+        Ok([first, other])
     }
 
     /// What is known of a test that was measured, for its assertions: the interpreter's facts about it, and

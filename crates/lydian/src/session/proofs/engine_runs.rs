@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::measurement::placement::place_objects;
 use lydian_inputs::globals::GlobalUses;
 use lydian_inputs::place::InputPlace;
 use lydian_ir::interp::memory::NULL_PAGE;
@@ -25,11 +26,6 @@ use lydian_smt::{ArrayValue, Evaluator, Model, TermPool, Value};
 
 /// The most objects of a test.
 const MOST_OBJECTS: usize = 24;
-/// The bytes between objects, and the unit of the distances of their beginnings.
-const DISTANCE: u64 = 1 << 16;
-/// How far objects are moved to see whether a test depends on where they lie: by the sign of the lowest byte
-/// of addresses, and by many bits.
-const MOVES: [u64; 2] = [0x80, 0x7ff0];
 /// The first address for pointers that the run says nothing about, and the distance to the next. As a number
 /// that is no pointer such an address stands for one.
 const FREE: (u64, u64) = (1 << 37, 1 << 20);
@@ -486,25 +482,6 @@ impl<'r, 'a> TestMaker<'r, 'a> {
     fn outside(&self, address: u64, count: u64) -> Vec<u8> {
         let Some(Value::Array(array)) = self.memory else { return vec![0; count as usize] };
         (0..count).map(|at| array.get(address.wrapping_add(at)) as u8).collect()
-    }
-}
-
-/// The same test with its objects at other addresses, and in the reverse order there.
-pub(super) fn with_moved_objects(test: &Test) -> impl Iterator<Item = Test> {
-    let moves = MOVES.iter().take(if test.objects.is_empty() { 0 } else { MOVES.len() });
-    moves.map(|skew| {
-        let mut moved = test.clone();
-        place_objects(moved.objects.iter_mut().rev(), *skew);
-        moved
-    })
-}
-
-/// Gives objects addresses, one behind the other, each moved by as much of `skew` as its alignment allows.
-fn place_objects<'o>(objects: impl Iterator<Item = &'o mut TestObject>, skew: u64) {
-    let mut next = INPUT_REGION + DISTANCE;
-    for object in objects {
-        object.address = next + (skew & !(object.align.max(1) - 1));
-        next += (object.image.bytes.len() as u64).next_multiple_of(DISTANCE) + DISTANCE;
     }
 }
 

@@ -32,11 +32,12 @@ use lydian_smt::{ChainConfig, Limits, TermPool, Z3Use, standard_chain};
 use lydian_symex::{Config, Cut, Mode, Summary};
 
 use super::certified::{CertifiedGoals, GoalNames, goal_names};
-use super::engine_runs::{tests_of_run, with_moved_objects};
+use super::engine_runs::tests_of_run;
 use super::implied_verdicts::{self, CONJUNCTIONS};
 use super::infeasible_vectors::{self, LabelQuestions};
 use super::local::semantics;
 use crate::error::Error;
+use crate::measurement::placement::with_moved_objects;
 use crate::measurement::test_runner::Patience;
 use crate::project::undefined::calls_what_is_undefined;
 use crate::proving::invariants::PointInvariants;

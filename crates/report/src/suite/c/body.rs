@@ -296,8 +296,10 @@ impl<'a> Body<'a> {
         let objects = names.test.objects.iter().zip(&names.objects).enumerate();
         let mut unchanged = Vec::new();
         for (position, (object, name)) in objects {
-            let is_released = observed.released.contains(&(position as u32));
-            if is_released || matches!(name.form, Form::Text(_) | Form::Bytes) {
+            let position = position as u32;
+            let is_other = observed.released.contains(&position)
+                || observed.objects.iter().any(|(changed, _)| *changed == position);
+            if is_other || matches!(name.form, Form::Text(_) | Form::Bytes) {
                 continue;
             }
             let before: ObservedImage = object.image.clone().into();

@@ -200,7 +200,8 @@ impl<'a, 'b> Checks<'a, 'b> {
     fn union(&mut self, ty: CTypeId, record: RecordId, lvalue: &str, offset: u64) {
         let types = &self.names.program.types;
         let size = types.size(ty).unwrap_or(0);
-        if !self.changed(offset, size) {
+        // Padding of a member may be undetermined.
+        if !(offset..offset + size).any(|at| self.changed(at, 1)) {
             return;
         }
         if let Some(field) = self.not_a_number(record, offset) {

@@ -129,6 +129,15 @@ static void lydian_check_bytes(const char *file, int line, const char *what, con
     }
 }
 
+/* ---- Variables ------------------------------------------------------------------------------- */
+
+/* Sets a variable that may be const, which compilers must not see. */
+static void lydian_put(void *to, const void *from, unsigned long size)
+{
+    void *volatile hidden = to;
+    __builtin_memcpy(hidden, from, size);
+}
+
 /* ---- Allocated blocks ------------------------------------------------------------------------ */
 
 extern void *lydian_calloc(unsigned long, unsigned long) __asm__("calloc");
