@@ -19,6 +19,7 @@
 //! | a local proof | code |
 //! | a complete exploration, a reason for knowing nothing | code and configuration |
 //! | the withdrawal of an argument | code |
+//! | a [`DecisionAttempt`] | code and configuration, with the same settings and no more effort |
 //!
 //! Evidence out of scope is kept: if the edit is undone, it counts again.
 
@@ -40,10 +41,13 @@ use rusqlite::{
 };
 use rustc_hash::FxHashMap;
 
+pub use attempt::{DecisionAttempt, Effort, LeftOpen, left_open};
 pub use error::LedgerError;
-pub use stored_test::{PortableTest, StoredTest};
+pub use stored_test::{PortableTest, StoredTest, hash_of};
 
+mod attempt;
 mod error;
+mod reduction;
 mod schema;
 mod stored_test;
 #[cfg(test)]

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use indexmap::IndexSet;
 use lydian_base::{Budget, CancelToken};
 use lydian_ir::FuncId;
-use lydian_ledger::EvidenceScope;
 use lydian_native::Build;
 use lydian_objective::{AcceptedAssumptions, AssumptionKind, FunctionObjectives};
 use lydian_report::suite::minimise::Effort;
@@ -31,9 +30,10 @@ use crate::project::Project;
 use crate::replay::keeper::{self, Case, CaseKeeper};
 use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::session::{
-    FunctionUnderTest, Session, SessionChecker, SessionOptions, SessionOutcome, TestMemory,
+    FunctionUnderTest, NamedPlaces, Session, SessionChecker, SessionOptions, SessionOutcome,
+    TestMemory,
 };
-use crate::shared_ledger::{self, SharedLedger};
+use crate::shared_ledger::{self, Scopes, SharedLedger};
 use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
 use shared_coverage::SharedContradiction;
 
@@ -65,6 +65,9 @@ pub struct GeneratorOptions {
     pub jobs: Option<NonZeroUsize>,
     /// The kinds of assumptions under which *infeasible* counts, beside those that settings accept.
     pub accept: Vec<AssumptionKind>,
+    /// Whether objectives are tried again that an earlier run with no less effort left open. Otherwise its
+    /// reasons are taken over.
+    pub again: bool,
     /// Whether an old ledger is set aside first.
     pub fresh: bool,
     /// Forms for other tools in which the suite is written, too.
@@ -93,6 +96,7 @@ impl GeneratorOptions {
             minimise: Effort::Exact,
             jobs: None,
             accept: Vec::new(),
+            again: false,
             fresh: false,
             formats: Vec::new(),
             json: None,
@@ -189,7 +193,6 @@ impl<'p> Generator<'p> {
                 project,
                 objectives: self.objectives,
                 options,
-                configuration: shared_ledger::configuration(project, self.objectives.semantics),
                 accepted: accepted(project, options),
                 query_log: query_log.as_ref(),
                 keeper: CaseKeeper {
@@ -246,7 +249,6 @@ struct Run<'a> {
     project: &'a Project,
     objectives: &'a Objectives,
     options: &'a GeneratorOptions,
-    configuration: String,
     accepted: AcceptedAssumptions,
     query_log: Option<&'a Arc<QueryLog>>,
     keeper: CaseKeeper<'a>,
@@ -339,10 +341,14 @@ impl<'a> Run<'a> {
             observer: self.observer,
             query_log: self.query_log,
             options: SessionOptions {
-                effort: self.options.minimise,
+                minimise: self.options.minimise,
                 proofs: self.options.proofs,
                 workers,
+                time: self.options.time,
+                measurement: self.options.measurement,
+                again: self.options.again,
             },
+            places: NamedPlaces::new(&self.project.texts.all),
             accepted: &self.accepted,
             recorded: TestMemory::default(),
             outside: self.outside,
@@ -414,6 +420,7 @@ impl<'a> Run<'a> {
             names.push(of_function);
         }
         for (at, (position, TaskResult { outcome, seconds })) in done.into_iter().enumerate() {
+            summary.taken_over.extend(outcome.taken_over);
             let tests = names[at].len();
             // For a whole program, tests, time and paths are those of all functions together.
             let attempts = confinement::summaries(&outcome.attempts);
@@ -485,10 +492,11 @@ impl<'a> Run<'a> {
     /// One task for each function, or one of `main` for the whole program, with its own objectives
     /// first.
     fn tasks(&self) -> Vec<Task<'a>> {
+        let scopes = Scopes::new(self.project, self.objectives.semantics);
         let target = |(index, objectives): (usize, &'a FunctionObjectives)| FunctionUnderTest {
             objectives,
             index,
-            scope: self.scope(objectives.function),
+            scope: scopes.of(objectives.function),
             impacted: self.options.impact.as_ref().and_then(|impact| impact.of(index)),
         };
         let targets = self.objectives.functions.iter().enumerate().map(target);
@@ -503,11 +511,6 @@ impl<'a> Run<'a> {
         let main = self.project.program.function_named("main");
         targets.sort_by_key(|target| Some(target.objectives.function) != main);
         vec![Task { entry, targets }]
-    }
-
-    fn scope(&self, func: FuncId) -> EvidenceScope {
-        let of = (func, self.objectives.semantics);
-        shared_ledger::evidence_scope(self.project, of, &self.configuration)
     }
 }
 

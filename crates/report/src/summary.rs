@@ -13,6 +13,19 @@ pub struct Summary {
     /// The guesses about inputs, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guesses: Vec<GuessSummary>,
+    /// The functions with unknown objectives that were not tried, since an earlier run with no less effort
+    /// left them open. Their reasons are those of that run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken_over: Vec<TakenOver>,
+}
+
+/// The objectives of a function whose reasons for being unknown are those of an earlier run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenOver {
+    /// The function.
+    pub function: String,
+    /// How many there are.
+    pub objectives: usize,
 }
 
 /// A guess about inputs that settings can overrule.

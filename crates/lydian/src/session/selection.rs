@@ -9,17 +9,18 @@ use lydian_report::suite::names;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Entry, Goal};
-use super::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
+use super::hyperlabel_coverage::HyperlabelCoverage;
 use super::state::{Session, SuiteCounts};
 use crate::error::Error;
 use crate::suite::KeptTest;
 use purpose::MacroLine;
-use reduction::{Needs, Patience, SuiteNeeds, TestReduction};
 pub(crate) use suite_minimisation::Candidate;
 use suite_minimisation::JointCover;
 
+mod kept_reduction;
 mod purpose;
 mod reduction;
+mod smaller_tests;
 mod suite_minimisation;
 mod texts;
 mod write_probes;
@@ -52,7 +53,7 @@ impl Session<'_, '_> {
             &candidates,
             &together,
             &hyper_coverage,
-            self.options.effort,
+            self.options.minimise,
         );
         if self.recorded.augments {
             self.recorded.counts = SuiteCounts {
@@ -64,8 +65,7 @@ impl Session<'_, '_> {
         let of_occurrences = self.made_for_occurrences(&all);
         let occurrences: FxHashMap<usize, Vec<String>> =
             of_occurrences.iter().map(|at| (*at, self.occurrences_of(&all[*at].0))).collect();
-        let all =
-            self.smaller_tests(all, &mut candidates, &kept, &hyper_coverage, &Patience::of(time))?;
+        let all = self.reduced(all, &mut candidates, &kept, &hyper_coverage, time)?;
         let mut names = self.names_of_new(&candidates, &all, &kept);
         let kept: FxHashSet<usize> = kept.into_iter().chain(of_occurrences).collect();
         let mut worth = Vec::new();
@@ -84,72 +84,6 @@ impl Session<'_, '_> {
             worth.push((kept, goals));
         }
         Ok(worth)
-    }
-
-    /// The tests, with the kept ones reduced in size while they still cover the same together. Tests that
-    /// were made for an occurrence stay as they are: a smaller test may satisfy the transformed condition
-    /// in another turn.
-    fn smaller_tests(
-        &mut self,
-        mut all: Vec<(Test, MeasuredRun)>,
-        candidates: &mut [Candidate<Goal>],
-        kept: &[usize],
-        hyper_coverage: &HyperlabelCoverage<'_>,
-        patience: &Patience,
-    ) -> Result<Vec<(Test, MeasuredRun)>, Error> {
-        if all.is_empty() {
-            return Ok(all);
-        }
-        let has = suite_minimisation::coverage_together(candidates, kept);
-        let hypers = self.targets.iter().flat_map(|target| {
-            target.objectives.hypers.iter().map(|(hyper, _)| (target.index, hyper))
-        });
-        let hypers: Vec<MeasuredHyperlabel> =
-            hypers.filter(|hyper| hyper_coverage.covers(*hyper, &has)).collect();
-        // Tests that are kept only for their ending come last.
-        let endings = (0..all.len()).filter(|position| {
-            !kept.contains(position) && !all[*position].1.run.outcome.is_orderly()
-        });
-        let order = kept.iter().copied().chain(endings);
-        let order: Vec<usize> =
-            order.filter(|position| !self.is_for_occurrence(&all[*position].0)).collect();
-        for position in order {
-            if patience.is_late() {
-                break;
-            }
-            let is_kept = kept.contains(&position);
-            let others: Vec<usize> =
-                kept.iter().copied().filter(|other| *other != position).collect();
-            let mut labels: FxHashSet<Goal> = candidates[position]
-                .covers
-                .iter()
-                .filter(|goal| goal.label().is_some())
-                .copied()
-                .collect();
-            let needs = if is_kept {
-                for other in &others {
-                    candidates[*other].covers.iter().for_each(|goal| _ = labels.remove(goal));
-                }
-                let others = suite_minimisation::coverage_together(candidates, &others);
-                let open =
-                    hypers.iter().copied().filter(|hyper| !hyper_coverage.covers(*hyper, &others));
-                Needs { labels, hypers: open.collect(), others }
-            } else {
-                Needs { labels, hypers: Vec::new(), others: Vec::new() }
-            };
-            let suite = SuiteNeeds { needs: &needs, hyper_coverage, patience };
-            let Some(smaller) = TestReduction::new(self, suite, &all[position]) else { continue };
-            all[position] = smaller.run()?;
-            let (covers, has) =
-                (self.covered_by(&all[position].1), hyper_coverage.of_run(&all[position].1));
-            let hypers = candidates[position].covers.iter().filter(|goal| goal.label().is_none());
-            let hypers = hypers.filter(|goal| {
-                self.hyper_of(**goal).is_some_and(|hyper| hyper_coverage.covers(hyper, &has))
-            });
-            let covers = covers.into_iter().chain(hypers.copied()).collect();
-            candidates[position] = Candidate { covers, has };
-        }
-        Ok(all)
     }
 
     /// Hyperlabels that single tests cover are covered by these as labels are.

@@ -1,0 +1,148 @@
+//! What a run leaves open, later runs with no more effort take over, and others try again.
+
+use std::process::Command;
+
+use crate::common::{LONG, Ran, Workplace, wait_until};
+
+/// `u` has no value on one way.
+const UNKNOWN: &str = "\
+int other(int a)
+{
+    return a > 3;
+}
+int f(int a)
+{
+    int u;
+    if (a > 2)
+        u = 1;
+    if (u > a)
+        return 1;
+    return 0;
+}
+";
+
+/// The functions that a run explored, and what it says about those that it took over.
+fn generate(at: &Workplace, options: &str) -> (Vec<String>, Vec<(String, u64)>, Ran) {
+    let ran = at.done(&format!("gen unit.c -c bc --json table.json {options}"));
+    let table = at.json("table.json");
+    let functions = table["functions"].as_array().unwrap();
+    let explored = functions.iter().filter(|of| !of["exploration"].is_null());
+    let explored = explored.map(|of| of["name"].as_str().unwrap().to_owned()).collect();
+    let taken = table["taken_over"].as_array().into_iter().flatten();
+    let taken = taken.map(|of| {
+        (of["function"].as_str().unwrap().to_owned(), of["objectives"].as_u64().unwrap())
+    });
+    let taken: Vec<_> = taken.collect();
+    assert_eq!(ran.out.contains("not tried again"), !taken.is_empty(), "{ran}");
+    (explored, taken, ran)
+}
+
+/// The reasons for which objectives are unknown, as the output shows them.
+fn reasons(ran: &Ran) -> Vec<&str> {
+    ran.out.lines().filter(|line| line.contains(" unknown: ")).collect()
+}
+
+#[test]
+fn a_run_with_no_more_effort_takes_the_reasons_over_and_says_so() {
+    let at = Workplace::with(UNKNOWN);
+    let (explored, taken, first) = generate(&at, "");
+    assert_eq!((explored.as_slice(), taken.len()), (&["f".to_owned()][..], 0));
+    assert!(reasons(&first)[0].contains("depends on uninitialised memory"), "{first}");
+    for options in ["", "--time 5", "--no-proofs", "--loop-bound 7", "--max-memory 900"] {
+        let (explored, taken, ran) = generate(&at, options);
+        assert!(explored.is_empty(), "{options}: {explored:?}");
+        assert_eq!(taken, [("f".to_owned(), 1)], "{options}");
+        assert_eq!(reasons(&ran), reasons(&first), "{options}");
+    }
+}
+
+#[test]
+fn more_effort_another_way_and_the_users_wish_try_again() {
+    let at = Workplace::with(UNKNOWN);
+    generate(&at, "--no-proofs --time 10");
+    let ways = [
+        "--no-proofs --time 10 --seed 3",
+        "--no-proofs --time 10 --search dfs",
+        "--no-proofs --time 10 --loop-bound 5000",
+        "--no-proofs --time 10 --again",
+        "--no-proofs --time 10 --log-queries questions",
+        "--no-proofs --time 11",
+        "--time 10",
+        "--time 10 --unconfined",
+        "--time 10 --semantics short-circuit",
+    ];
+    for options in ways {
+        let (explored, taken, _) = generate(&at, options);
+        assert_eq!((explored.as_slice(), taken.len()), (&["f".to_owned()][..], 0), "{options}");
+    }
+    at.write("lydian.toml", "[function.f]\npreconditions = [\"a < 100\"]\n");
+    let (explored, _, _) = generate(&at, "--time 10");
+    assert_eq!(explored, ["f"], "other inputs");
+    let (_, taken, _) = generate(&at, "--time 10");
+    assert_eq!(taken.len(), 1);
+    let (explored, _, _) = generate(&at, "--time 10 -c stmt,bc,mcdc");
+    assert!(explored.contains(&"f".to_owned()), "more objectives: {explored:?}");
+}
+
+#[test]
+fn places_in_reasons_move_with_the_text() {
+    let at = Workplace::with(UNKNOWN);
+    generate(&at, "");
+    let edited = UNKNOWN.replace("int f(int a)\n{", "\n/* f */ int f(int a)\n{ /* u */\n\n");
+    at.write("unit.c", &format!("int first(int b)\n{{\n    return b ? 1 : 2;\n}}\n{edited}"));
+    let (explored, taken, kept) = generate(&at, "");
+    assert_eq!((explored.as_slice(), taken.len()), (&["first".to_owned()][..], 1));
+    let (_, _, fresh) = generate(&at, "-o fresh");
+    assert_eq!(reasons(&kept), reasons(&fresh));
+    assert!(reasons(&fresh)[0].ends_with("read at unit.c:17:9"), "{fresh}");
+}
+
+#[test]
+fn a_run_that_is_interrupted_leaves_no_attempt() {
+    let at = Workplace::with(LONG);
+    let command = "gen unit.c -c mcdc --no-merge --no-proofs --time 60 --max-paths 1000000000";
+    let mut command = at.command(command);
+    let mut running = command.spawn().expect("the command can be started");
+    let ledger = at.path("tests/ledger.sqlite");
+    wait_until("a ledger is there", || ledger.exists());
+    let pid = running.id().to_string();
+    let mut stop = Command::new("kill");
+    assert!(stop.args(["-INT", &pid]).status().expect("kill can be started").success());
+    assert_eq!(running.wait().expect("it ends").code(), Some(130));
+    let (explored, taken, _) = generate(&at, "-c mcdc --no-merge --no-proofs --time 0.3");
+    assert_eq!((explored.as_slice(), taken.len()), (&["f".to_owned()][..], 0));
+    let (explored, taken, _) = generate(&at, "-c mcdc --no-merge --no-proofs --time 0.3");
+    assert_eq!((explored.len(), taken.len()), (0, 1), "that one came to its end");
+}
+
+#[test]
+fn what_other_functions_do_to_a_variable_decides_whether_a_branch_can_be_taken() {
+    let reads = "static int mode;\nint f(int a)\n{\n    return mode > 0 ? 1 : a;\n}\n";
+    let at = Workplace::with(reads);
+    generate(&at, "-f f");
+    assert_eq!(crate::common::figures(&at.json("table.json"), "f", "bc"), [2, 1, 1, 0, 0]);
+    at.write("unit.c", &format!("{reads}void set(int m)\n{{\n    mode = m;\n}}\n"));
+    generate(&at, "-f f");
+    assert_eq!(crate::common::figures(&at.json("table.json"), "f", "bc"), [2, 2, 0, 0, 0]);
+}
+
+#[test]
+fn what_main_does_decides_what_is_infeasible_in_a_program() {
+    let program = "\
+int __VERIFIER_nondet_int(void);
+static int g(int a)
+{
+    return a > 100 ? 1 : 0;
+}
+int main(void)
+{
+    return g(__VERIFIER_nondet_int() & 63);
+}
+";
+    let at = Workplace::with(program);
+    generate(&at, "");
+    assert_eq!(crate::common::figures(&at.json("table.json"), "g", "bc"), [2, 1, 1, 0, 0]);
+    at.write("unit.c", &program.replace("63", "127"));
+    generate(&at, "");
+    assert_eq!(crate::common::figures(&at.json("table.json"), "g", "bc"), [2, 2, 0, 0, 0]);
+}
