@@ -11,9 +11,17 @@ use crate::{
     FunctionName, Ledger, LedgerError, LedgerTransaction, PortableTest, function_id, stored_test,
 };
 
+/// The outcome of making tests small.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reduction {
+    /// The time that it had, in milliseconds, where that was too short; none where it came to its end.
+    pub cut_after: Option<u64>,
+    /// The small test for each of some tests, in their order; none where a test stays as it is.
+    pub tests: Vec<Option<Test>>,
+}
+
 impl Ledger {
-    /// The reduction of a key: the small test for each of some tests, in their order; none where a test stays
-    /// as it is. None if there is no such reduction, or the program lacks a type of its tests.
+    /// The reduction of a key; none if there is no such reduction, or the program lacks a type of its tests.
     ///
     /// # Errors
     /// Trouble with the file or its contents.
@@ -22,7 +30,7 @@ impl Ledger {
         function: FunctionName<'_>,
         key: &str,
         types: &CTypes,
-    ) -> Result<Option<Vec<Option<Test>>>, LedgerError> {
+    ) -> Result<Option<Reduction>, LedgerError> {
         let Some(id) = self.wrap(function_id(&self.connection, function))? else {
             return Ok(None);
         };
@@ -34,7 +42,7 @@ impl Ledger {
                 }),
         )?;
         let Some(detail) = found else { return Ok(None) };
-        let all: Vec<Option<PortableTest>> =
+        let (cut_after, all): (Option<u64>, Vec<Option<PortableTest>>) =
             serde_json::from_str(&detail).map_err(|error| self.contents(&error))?;
         let spelled = stored_test::by_spelling(types);
         let mut tests = Vec::with_capacity(all.len());
@@ -47,7 +55,7 @@ impl Ledger {
             let Some(test) = test else { return Ok(None) };
             tests.push(Some(test));
         }
-        Ok(Some(tests))
+        Ok(Some(Reduction { cut_after, tests }))
     }
 }
 
@@ -59,12 +67,12 @@ impl LedgerTransaction<'_> {
     pub fn reduction(
         &mut self,
         key: &str,
-        tests: &[Option<&Test>],
+        Reduction { cut_after, tests }: &Reduction,
         types: &CTypes,
     ) -> Result<(), LedgerError> {
-        let portable = tests.iter().map(|test| test.map(|test| PortableTest::new(test, types)));
+        let portable = tests.iter().map(|test| Some(PortableTest::new(test.as_ref()?, types)));
         let portable: Vec<Option<PortableTest>> = portable.collect();
-        let detail = serde_json::to_string(&portable).expect("tests are valid JSON");
+        let detail = serde_json::to_string(&(cut_after, portable)).expect("tests are valid JSON");
         let write = || {
             self.transaction
                 .prepare_cached("DELETE FROM reduction WHERE function = ?1")?

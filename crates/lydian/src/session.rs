@@ -22,7 +22,9 @@ use hyperlabel_coverage::HyperlabelCoverage;
 use state::{Conclusion, LastDiscovery, Round};
 
 pub(crate) use goals::FunctionUnderTest;
+pub(crate) use kept_runs::KeptRuns;
 pub(crate) use outside::SessionChecker;
+pub(crate) use standing::Standing;
 pub(crate) use state::{Session, SessionOptions, TestMemory};
 pub(crate) use unknown_reasons::NamedPlaces;
 
@@ -33,6 +35,7 @@ mod explanation;
 mod exploration;
 mod goals;
 mod hyperlabel_coverage;
+mod kept_runs;
 mod left_alone;
 mod novelty_filter;
 mod open_objectives;
@@ -40,6 +43,7 @@ mod outside;
 mod proofs;
 mod rounds;
 mod selection;
+mod standing;
 mod state;
 mod test_validation;
 mod unknown_reasons;
@@ -106,13 +110,13 @@ impl Session<'_, '_> {
         let limit = budget.remaining();
         let begun = Instant::now();
         self.recorded.augments = config.augmentation.is_some();
-        self.runner.begin_function(budget);
+        self.runner.begin_function(budget, self.runs.is_settled);
         self.record(|_, target, recording| recording.objectives(target.objectives))?;
         let mut hyper_coverage = HyperlabelCoverage::new(self.all);
         self.measure_known_tests(&mut hyper_coverage)?;
         let taken_over = self.take_over(config)?;
         let mut work = Work::default();
-        if taken_over.is_none() {
+        if taken_over.is_none() && self.has_work(config)? {
             self.decide(config, budget, &mut hyper_coverage, &mut work)?;
         }
         let Work { control, explored, refused, mut contradictions } = work;
@@ -132,6 +136,9 @@ impl Session<'_, '_> {
         let rows = rows.collect::<Result<_, _>>()?;
         let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
         let tests = self.tests_worth_keeping(time)?;
+        if ended.is_regular() {
+            self.record_runs()?;
+        }
         log::info!(
             "{}: {} tests are kept; {} contradictions",
             self.name(),
@@ -158,6 +165,12 @@ impl Session<'_, '_> {
             exploration,
             attempts,
         })
+    }
+
+    /// Whether anything is to be proved or explored.
+    fn has_work(&self, config: &Config) -> Result<bool, Error> {
+        let of_occurrences = config.augmentation.is_some_and(|asked| asked.each_occurrence);
+        Ok(!config.stop_when_covered || of_occurrences || !self.open_goals()?.is_empty())
     }
 
     /// Proves and explores what is open.

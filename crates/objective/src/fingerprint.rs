@@ -345,7 +345,7 @@ pub(crate) const fn own_span(function: &Function, body: &Body) -> Span {
 /// The name of a global, which for one without a name in C follows from its type and contents. Within
 /// a unit equal string literals are one global, and each compound literal is written once, so the
 /// contents say as much as the number.
-fn global_name(program: &Program, id: GlobalId) -> Cow<'_, str> {
+pub fn global_name(program: &Program, id: GlobalId) -> Cow<'_, str> {
     let global = &program.globals[id];
     let Some(kind) = NUMBERED.iter().find(|kind| global.name.starts_with(**kind)) else {
         return Cow::Borrowed(&global.name);

@@ -107,7 +107,7 @@ impl Comparison<'_> {
             let mut suite = Suite::default();
             suite.add(&project.program, vec![kept]);
             suite.tests.iter_mut().for_each(|test| test.thorough = true);
-            let build = compiled.get()?.build();
+            let build = compiled[0].get()?.build();
             let shown =
                 TwoVersionTest::of(&suite, (&project, build), (self.request, &change.name))?;
             reason = "inputs on which they should differ were found, but no test with them fails";

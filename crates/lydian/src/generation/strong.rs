@@ -19,7 +19,8 @@ use crate::mutation::patterns;
 use crate::suite::Suite;
 
 impl Run<'_> {
-    /// Adds tests that kill mutants, and the verdicts on these, if the criterion is asked for. Returns whether
+    /// Adds tests that kill mutants, and the verdicts on these, if the criterion is asked for: then there is a
+    /// runner. Returns whether
     /// verdicts contradict each other.
     ///
     /// # Errors
@@ -28,12 +29,10 @@ impl Run<'_> {
         &self,
         suite: &mut Suite,
         summary: &mut Summary,
-        runner: &mut TestRunner<'_>,
+        runner: Option<&mut TestRunner<'_>>,
         build: &Build,
     ) -> Result<bool, Error> {
-        if !self.objectives.request.criteria.contains(&Criterion::Sm) {
-            return Ok(false);
-        }
+        let Some(runner) = runner else { return Ok(false) };
         if self.project.entry().is_some() {
             let what = "mutants of a program that is tested as a whole are not asked for (sm)";
             let note = "`lydian mutate` says which mutants the tests kill";

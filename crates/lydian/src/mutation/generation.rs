@@ -96,7 +96,7 @@ impl KillerRequest {
         let confinement = confinement::confinement(options.confined, observer);
         let measurement = Measurement::new(project, &objectives, options, confinement);
         let compiled = measurement.begin();
-        let build = compiled.get()?.build();
+        let build = compiled[0].get()?.build();
         let mut suite = Suite::default();
         let request = KillRequest {
             project,

@@ -11,16 +11,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lydian_ir::FuncId;
 use lydian_ledger::{DecisionAttempt, Effort, LeftOpen, left_open};
 use lydian_objective::evidence::{Evidence, UnknownReason, Verdict};
 use lydian_objective::fingerprint::{TextPosition, reachable};
 use lydian_report::TakenOver;
 use lydian_symex::{Config, Limits};
 
-use super::goals::{Goal, Verdicts};
-use super::state::Session;
+use super::goals::{FunctionUnderTest, Goal, Verdicts};
+use super::standing::Standing;
+use super::state::{Session, SessionOptions};
 use super::unknown_reasons::renamed;
 use crate::error::Error;
+use crate::project::Project;
 
 /// How a session ended.
 pub(crate) struct Ended {
@@ -45,10 +48,10 @@ impl Session<'_, '_> {
     /// which function; none if some objective is to be tried.
     pub(crate) fn take_over(&mut self, config: &Config) -> Result<Option<Vec<TakenOver>>, Error> {
         let left = self.open_goals()?;
-        if left.is_empty() || !self.may_take_over(config) {
+        if left.is_empty() || !self.options.may_take_over(config) {
             return Ok(None);
         }
-        let effort = self.effort(config);
+        let effort = effort(self.project, self.entry, config, &self.options);
         let (mut found, mut counts) = (Vec::new(), Vec::new());
         for (at, target) in self.targets.iter().enumerate() {
             let mut own = left.iter().filter(|goal| goal.target() == at).peekable();
@@ -101,7 +104,7 @@ impl Session<'_, '_> {
         if all.iter().all(BTreeMap::is_empty) {
             return Ok(());
         }
-        let mut effort = self.effort(config);
+        let mut effort = effort(self.project, self.entry, config, &self.options);
         // The default follows from what the machine has to spare, so it counts only where it was too little.
         effort.limits.insert("memory".to_owned(), self.recorded.memory);
         let spent = spent.as_millis() as u64;
@@ -112,58 +115,6 @@ impl Session<'_, '_> {
                 recording.attempt(&DecisionAttempt { effort, spent, left })
             }
         })
-    }
-
-    /// Whether explorations are wanted for nothing but verdicts and tests.
-    fn may_take_over(&self, config: &Config) -> bool {
-        let of_occurrences = config.augmentation.is_some_and(|asked| asked.each_occurrence);
-        let shows_work = config.traces || self.query_log.is_some();
-        config.stop_when_covered && !of_occurrences && !shows_work && !self.options.again
-    }
-
-    /// What this session may take.
-    fn effort(&self, config: &Config) -> Effort {
-        let way = Config {
-            limits: Limits::default(),
-            pause: None,
-            traces: false,
-            measure_terms: false,
-            ..config.clone()
-        };
-        let (reached, _) = reachable(&self.project.program, self.entry);
-        let functions = &self.project.program.functions;
-        // Of several places for one reason, that of the first in the text is shown.
-        let mut order: Vec<_> = reached.values().map(|id| &functions[*id]).collect();
-        order.sort_by_key(|function| function.span.start);
-        let order: Vec<&str> = order.iter().map(|function| function.name.as_str()).collect();
-        let version = env!("CARGO_PKG_VERSION");
-        let confined = self.options.measurement.confined;
-        let settings = format!("{version} {way:?} {confined} {}", order.join(" "));
-        let settings = blake3::hash(settings.as_bytes()).to_hex()[..32].to_owned();
-        let milliseconds = |time: Duration| time.as_millis() as u64;
-        let limits = &config.limits;
-        let named = [
-            ("time", Some(milliseconds(self.options.time))),
-            ("test time", Some(milliseconds(self.options.measurement.test_time))),
-            ("query time", limits.query_time.map(milliseconds)),
-            ("states", limits.states),
-            ("whole states", limits.whole_states),
-            ("memory", limits.memory),
-            ("paths", limits.paths),
-            ("steps", limits.steps),
-            ("path steps", Some(limits.path_steps)),
-            ("loop bound", limits.loop_bound.map(u64::from)),
-            ("recursion", Some(u64::from(limits.recursion))),
-            ("call depth", Some(u64::from(limits.call_depth))),
-            ("calls", Some(u64::from(limits.calls))),
-            ("library bytes", Some(limits.libc_bytes)),
-            ("pointer choices", Some(limits.pointer_choices as u64)),
-            ("trap queries", Some(u64::from(limits.trap_queries))),
-            ("proofs", Some(u64::from(self.options.proofs))),
-            ("workers", Some(self.options.workers as u64)),
-        ];
-        let limits = named.into_iter().map(|(name, limit)| (name.to_owned(), limit)).collect();
-        Effort { settings, limits }
     }
 
     /// What the ledger keeps of an open objective, by the reason for which it is unknown; none if the next run
@@ -223,6 +174,88 @@ impl Session<'_, '_> {
             Some(_) => false,
         }
     }
+}
+
+impl SessionOptions {
+    /// Whether explorations are wanted for nothing but verdicts and tests.
+    pub(super) fn may_take_over(&self, config: &Config) -> bool {
+        let of_occurrences = config.augmentation.is_some_and(|asked| asked.each_occurrence);
+        let shows_work = config.traces || self.logs_questions;
+        config.stop_when_covered && !of_occurrences && !shows_work && !self.again
+    }
+}
+
+impl Standing<'_> {
+    /// Whether earlier attempts give the reasons for all open objectives of some functions.
+    pub(super) fn leaves_all(
+        &self,
+        targets: &[FunctionUnderTest<'_>],
+        effort: &Effort,
+    ) -> Result<bool, Error> {
+        for (at, target) in targets.iter().enumerate() {
+            let left = self.open_goals_of(at, target)?;
+            if left.is_empty() {
+                continue;
+            }
+            let attempts = self.ledger.lock().attempts(self.function(target), &target.scope);
+            let attempts = attempts.map_err(Error::from)?;
+            let is_known = |goal: &Goal| left_open(&attempts, effort, target.key(*goal)).is_some();
+            if !left.iter().all(is_known) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// What a session may take.
+pub(super) fn effort(
+    project: &Project,
+    entry: FuncId,
+    config: &Config,
+    options: &SessionOptions,
+) -> Effort {
+    let way = Config {
+        limits: Limits::default(),
+        pause: None,
+        traces: false,
+        measure_terms: false,
+        ..config.clone()
+    };
+    let (reached, _) = reachable(&project.program, entry);
+    let functions = &project.program.functions;
+    // Of several places for one reason, that of the first in the text is shown.
+    let mut order: Vec<_> = reached.values().map(|id| &functions[*id]).collect();
+    order.sort_by_key(|function| function.span.start);
+    let order: Vec<&str> = order.iter().map(|function| function.name.as_str()).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let confined = options.measurement.confined;
+    let settings = format!("{version} {way:?} {confined} {}", order.join(" "));
+    let settings = blake3::hash(settings.as_bytes()).to_hex()[..32].to_owned();
+    let milliseconds = |time: Duration| time.as_millis() as u64;
+    let limits = &config.limits;
+    let named = [
+        ("time", Some(milliseconds(options.time))),
+        ("test time", Some(milliseconds(options.measurement.test_time))),
+        ("query time", limits.query_time.map(milliseconds)),
+        ("states", limits.states),
+        ("whole states", limits.whole_states),
+        ("memory", limits.memory),
+        ("paths", limits.paths),
+        ("steps", limits.steps),
+        ("path steps", Some(limits.path_steps)),
+        ("loop bound", limits.loop_bound.map(u64::from)),
+        ("recursion", Some(u64::from(limits.recursion))),
+        ("call depth", Some(u64::from(limits.call_depth))),
+        ("calls", Some(u64::from(limits.calls))),
+        ("library bytes", Some(limits.libc_bytes)),
+        ("pointer choices", Some(limits.pointer_choices as u64)),
+        ("trap queries", Some(u64::from(limits.trap_queries))),
+        ("proofs", Some(u64::from(options.proofs))),
+        ("workers", Some(options.workers as u64)),
+    ];
+    let limits = named.into_iter().map(|(name, limit)| (name.to_owned(), limit)).collect();
+    Effort { settings, limits }
 }
 
 /// Whether a text has the end of a place, `:LINE:COLUMN`.

@@ -77,10 +77,10 @@ impl Session<'_, '_> {
             let new = names.remove(&position).unwrap_or_default();
             let (covers, mut kept_for) = (self.names_of(&new), self.kept_for(&new));
             kept_for.extend(occurrences.get(&position).into_iter().flatten().cloned());
-            let (forecast, seen) = self.runner.observed(&test, outcome)?;
+            let observed = self.observed(&test, &measured)?;
             let name = self.name_after(&new);
             let goals = candidates[position].covers.iter().copied().chain(new).collect();
-            let kept = KeptTest { name, covers, kept_for, test, measured, seen, forecast };
+            let kept = KeptTest { name, covers, kept_for, test, measured, observed };
             worth.push((kept, goals));
         }
         Ok(worth)

@@ -15,6 +15,7 @@ use lydian_smt::{ChainConfig, LogTarget, QueryLog, Solver, standard_chain};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Entry, FunctionUnderTest, Goal};
+use super::kept_runs::KeptRuns;
 use super::outside::SessionChecker;
 use super::unknown_reasons::NamedPlaces;
 use crate::events::Observer;
@@ -46,6 +47,8 @@ pub(crate) struct Session<'a, 'm> {
     /// The log of questions to solvers, if that is asked for.
     pub(crate) query_log: Option<&'a Arc<QueryLog>>,
     pub(crate) options: SessionOptions,
+    /// What tests of the function did in earlier runs.
+    pub(crate) runs: KeptRuns,
     /// The places that reasons for unknown objectives name.
     pub(crate) places: NamedPlaces<'a>,
     /// The kinds of assumptions under which *infeasible* counts.
@@ -71,6 +74,8 @@ pub(crate) struct SessionOptions {
     pub(crate) measurement: MeasurementOptions,
     /// Whether objectives are tried again that an earlier attempt left open.
     pub(crate) again: bool,
+    /// Whether questions to solvers are logged.
+    pub(crate) logs_questions: bool,
 }
 
 /// The memory of this session's tests.
@@ -198,8 +203,7 @@ impl<'a> Session<'a, '_> {
 
     /// The ledger's name for a function under test.
     pub(crate) fn function(&self, target: &FunctionUnderTest<'_>) -> FunctionName<'a> {
-        let name = &self.project.program.functions[target.objectives.function].name;
-        FunctionName { unit: self.unit, name }
+        self.standing().function(target)
     }
 
     /// The text of an objective for the user.

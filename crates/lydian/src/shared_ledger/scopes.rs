@@ -82,7 +82,8 @@ impl<'p> Scopes<'p> {
         let Project { program, spec, .. } = self.project;
         let (functions, globals) = reachable(program, func);
         let mut text = String::new();
-        for (name, global) in globals {
+        // Literals and static locals are no inputs, and may have numbers for names.
+        for (name, global) in globals.into_iter().filter(|(name, _)| !name.contains('.')) {
             let is_input = spec.globals.can_differ(program, global);
             let _ = write!(text, "{name} {is_input}; ");
         }

@@ -146,3 +146,60 @@ int main(void)
     generate(&at, "");
     assert_eq!(crate::common::figures(&at.json("table.json"), "g", "bc"), [2, 2, 0, 0, 0]);
 }
+
+/// Its tests assert texts of literals, which have numbers.
+const NAMES: &str = "\
+struct point { int x; const char *name; };
+const char *size(int a)
+{
+    return a > 3 ? \"many\" : \"few\";
+}
+int named(struct point *p)
+{
+    p->name = p->x > 5 ? \"large\" : \"small\";
+    return p->x == 7;
+}
+";
+const BEFORE: &str = "const char *sign(int b)\n{\n    return b < 0 ? \"minus\" : \"plus\";\n}\n";
+
+#[test]
+fn a_suite_after_an_edit_is_that_of_a_fresh_run_though_no_test_of_other_functions_ran() {
+    let at = Workplace::with(NAMES);
+    at.done("gen unit.c -c stmt,bc,mcdc,wm -o kept");
+    at.write("unit.c", &format!("{BEFORE}{NAMES}"));
+    let log = at.done("gen unit.c -c stmt,bc,mcdc,wm -o kept --log info");
+    let explored = log.err.lines().filter(|line| line.contains("exploring "));
+    assert!(explored.clone().all(|line| line.contains("exploring sign")), "{log}");
+    assert!(explored.count() > 0, "{log}");
+    at.done("gen unit.c -c stmt,bc,mcdc,wm -o fresh");
+    assert_eq!(at.read("kept/tests.c"), at.read("fresh/tests.c"));
+    for command in ["cc -o suite kept/tests.c kept/lydian.h -w", "./suite"] {
+        let mut shell = Command::new("sh");
+        at.settle(shell.args(["-c", &command.replace(" kept/lydian.h", "")]));
+        let ran = Ran::of(&mut shell);
+        assert_eq!(ran.code, Some(0), "{command}: {ran}");
+    }
+}
+
+#[test]
+fn a_function_whose_test_no_longer_does_the_same_is_measured_again() {
+    let callee = "static int twice(int a)\n{\n    return a + a;\n}\n";
+    let text = "int f(int a)\n{\n    return twice(a) > 100 ? 1 : 0;\n}\nint g(int a)\n{\n    return a > 3;\n}\n";
+    let at = Workplace::with(&format!("{callee}{text}"));
+    at.done("gen unit.c -c stmt,bc,wm -o kept --json table.json");
+    let edited = format!("{}{text}", callee.replace("a + a", "a - a"));
+    at.write("unit.c", &edited);
+    for folder in ["kept", "fresh"] {
+        at.done(&format!("gen unit.c -c stmt,bc,wm -o {folder} --json {folder}.json"));
+    }
+    for function in ["twice", "f", "g"] {
+        let [kept, fresh] = ["kept.json", "fresh.json"].map(|name| at.json(name));
+        for criterion in ["stmt", "bc", "wm"] {
+            let [kept, fresh] =
+                [&kept, &fresh].map(|table| crate::common::figures(table, function, criterion));
+            assert_eq!(kept, fresh, "{function} {criterion}");
+        }
+    }
+    let table = at.json("kept.json");
+    assert_eq!(crate::common::figures(&table, "f", "bc")[1..3], [1, 1], "one branch is left");
+}

@@ -8,8 +8,8 @@
 use std::time::Duration;
 
 use lydian_ir::test::Test;
+use lydian_ledger::Reduction;
 use lydian_native::MeasuredRun;
-use lydian_objective::evidence::TestHash;
 use rustc_hash::FxHashSet;
 
 use super::reduction::Patience;
@@ -39,32 +39,40 @@ impl Session<'_, '_> {
         let key = self.reduction_key(&all, candidates, kept);
         let types = &self.project.program.types;
         let known = self.ledger.lock().reduction(self.function(target), &key, types);
-        if let Some(known) = known.map_err(Error::from)? {
+        let most = time.map(|time| time.as_millis() as u64);
+        // With more time, tests that are not small yet may become so.
+        let is_enough = |known: &Reduction| match (known.cut_after, most) {
+            (None, _) => true,
+            (Some(had), Some(most)) => most <= had,
+            (Some(_), None) => false,
+        };
+        if let Some(Reduction { tests: known, .. }) = known.map_err(Error::from)?.filter(is_enough)
+        {
             let found = self.taken_reduction(known, &all, candidates, kept, hyper_coverage)?;
             if let Some((small, covers)) = found {
                 *candidates = covers;
                 return Ok(small);
             }
         }
+        let all = self.with_memory(all)?;
         let patience = Patience::of(time);
         let before: Vec<Test> = all.iter().map(|(test, _)| test.clone()).collect();
         let small = self.smaller_tests(all, candidates, kept, hyper_coverage, &patience)?;
-        // With more time they might become smaller.
-        if !patience.is_late() {
-            let changed = small.iter().zip(&before);
-            let changed: Vec<Option<&Test>> =
-                changed.map(|((new, _), old)| (new != old).then_some(new)).collect();
-            self.record(|at, _, recording| match at {
-                0 => recording.reduction(&key, &changed, types),
-                _ => Ok(()),
-            })?;
-        }
+        small.iter().for_each(|(test, measured)| self.keep_run(test, measured));
+        let changed = small.iter().zip(before);
+        let changed = changed.map(|((new, _), old)| (*new != old).then(|| new.clone()));
+        let cut_after = most.filter(|_| patience.is_late());
+        let reduction = Reduction { cut_after, tests: changed.collect() };
+        self.record(|at, _, recording| match at {
+            0 => recording.reduction(&key, &reduction, types),
+            _ => Ok(()),
+        })?;
         Ok(small)
     }
 
     /// All that a reduction depends on, as a digest.
     fn reduction_key(
-        &self,
+        &mut self,
         all: &[(Test, MeasuredRun)],
         candidates: &[Candidate<Goal>],
         kept: &[usize],
@@ -74,7 +82,8 @@ impl Session<'_, '_> {
         add(env!("CARGO_PKG_VERSION"));
         self.targets.iter().for_each(|target| add(&target.scope.code));
         for ((test, measured), candidate) in all.iter().zip(candidates) {
-            let TestHash(hash) = lydian_ledger::hash_of(test, &self.project.program.types);
+            let hash = self.hash(test);
+            let mut add = |part: &str| _ = hasher.update(part.as_bytes()).update(b"\n");
             add(&hash);
             let is_fixed = self.is_for_occurrence(test);
             add(&format!("{is_fixed} {}", measured.run.outcome.is_orderly()));
@@ -83,7 +92,7 @@ impl Session<'_, '_> {
             covers.sort_unstable();
             add(&covers.join(" "));
         }
-        add(&format!("{kept:?}"));
+        hasher.update(format!("{kept:?}").as_bytes());
         hasher.finalize().to_hex()[..32].to_owned()
     }
 
@@ -103,7 +112,7 @@ impl Session<'_, '_> {
         let (mut small, mut covers) = (all.to_vec(), candidates.to_vec());
         for (at, test) in known.into_iter().enumerate() {
             let Some(test) = test else { continue };
-            let Ok(measured) = self.runner.measure(&test)? else { return Ok(None) };
+            let Ok(measured) = self.measure_kept(&test)? else { return Ok(None) };
             if !ends_alike(&measured.run.outcome, &all[at].1.run.outcome) {
                 return Ok(None);
             }
