@@ -43,13 +43,14 @@ use rustc_hash::FxHashMap;
 
 pub use attempt::{DecisionAttempt, Effort, LeftOpen, left_open};
 pub use error::LedgerError;
+pub use notes::NoteKind;
 pub use reduction::Reduction;
 pub use stored_test::{PortableTest, StoredTest, hash_of};
 
 mod attempt;
 mod error;
+mod notes;
 mod reduction;
-mod runs;
 mod schema;
 mod stored_test;
 #[cfg(test)]

@@ -27,8 +27,8 @@ const MIGRATIONS: [&str; 6] = [
     "DELETE FROM evidence WHERE kind = 'complete';",
     // Certificates, and the programs that they are about. Evidence names them.
     "CREATE TABLE document(name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;",
-    // What runs tried for objectives that they left open, the small tests that they made, and what tests did
-    // when they ran. These are notes of work, and no evidence.
+    // What runs tried for objectives that they left open, the small tests that they made, what tests did when
+    // they ran, and what is known of mutants. These are notes of work, and no evidence.
     "CREATE TABLE attempt(
          id INTEGER PRIMARY KEY,
          function INTEGER NOT NULL REFERENCES function(id),
@@ -43,11 +43,13 @@ const MIGRATIONS: [&str; 6] = [
          detail TEXT NOT NULL,
          PRIMARY KEY(function, key)
      ) STRICT, WITHOUT ROWID;
-     CREATE TABLE runs(
-         function INTEGER PRIMARY KEY REFERENCES function(id),
+     CREATE TABLE note(
+         function INTEGER NOT NULL REFERENCES function(id),
+         kind TEXT NOT NULL,
          key TEXT NOT NULL,
-         detail TEXT NOT NULL
-     ) STRICT;",
+         detail TEXT NOT NULL,
+         PRIMARY KEY(function, kind)
+     ) STRICT, WITHOUT ROWID;",
 ];
 
 const FIRST: &str = "

@@ -405,7 +405,7 @@ fn what_the_first_format_took_for_measured_or_complete_is_dropped_and_its_tests_
         .connection
         .execute_batch(
             "DROP INDEX unconfirmed; DROP TABLE document; DROP TABLE attempt;
-             DROP TABLE reduction; DROP TABLE runs; PRAGMA user_version = 1",
+             DROP TABLE reduction; DROP TABLE note; PRAGMA user_version = 1",
         )
         .unwrap();
     drop(ledger);
@@ -485,7 +485,7 @@ fn explorations_of_an_older_format_are_made_again_since_they_do_not_name_their_a
     add(&mut ledger, &here, &keys[0], &complete());
     add(&mut ledger, &here, &keys[1], &Evidence::LocalProof { method: "local-unsat".into() });
     let older = "DROP TABLE document; DROP TABLE attempt; DROP TABLE reduction;
-         DROP TABLE runs; PRAGMA user_version = 3";
+         DROP TABLE note; PRAGMA user_version = 3";
     ledger.connection.execute_batch(older).expect("set");
     drop(ledger);
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");

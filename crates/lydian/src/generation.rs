@@ -316,10 +316,14 @@ impl<'a> Run<'a> {
             return Err(error);
         }
         let build = compiled.get()?.build();
+        let (needed, beside) = match further.is_some() {
+            true => (Some(ledger), None),
+            false => (None, Some(ledger)),
+        };
         // The ledger's log is written back meanwhile.
         let mut generation = std::thread::scope(|scope| {
-            scope.spawn(|| drop(ledger));
-            self.put_together(tasks, results.done, further, build)
+            scope.spawn(|| drop(beside));
+            self.put_together((tasks, needed.as_ref()), results.done, further, build)
         })?;
         generation.end = generation.end.max(end);
         if self.cancel.is_cancelled() {
@@ -468,7 +472,7 @@ impl<'a> Run<'a> {
     /// Makes the suite and the summary, and writes them.
     fn put_together(
         &self,
-        tasks: &[Task<'_>],
+        (tasks, ledger): (&[Task<'_>], Option<&SharedLedger>),
         mut done: Vec<(usize, TaskResult)>,
         mut further: Option<TestRunner<'_>>,
         build: &Build,
@@ -523,7 +527,8 @@ impl<'a> Run<'a> {
                 });
             }
         }
-        let is_wrong = self.kill_mutants(&mut suite, &mut summary, further.as_mut(), build);
+        let is_wrong =
+            self.kill_mutants((&mut suite, &mut summary), further.as_mut(), build, (tasks, ledger));
         // What was found before an error stays.
         let written = self.write(&suite, &summary, build)?;
         let is_wrong = is_wrong?;

@@ -60,15 +60,16 @@ fn a_function_has_its_last_runs_and_small_tests_under_their_key() {
     let test = test_of(3, int);
     let reduction = |cut_after| Reduction { cut_after, tests: vec![None, Some(test.clone())] };
     let mut recording = ledger.record(F, &here).expect("begun");
-    recording.runs("a", "what they did").expect("recorded");
+    recording.note(NoteKind::Runs, "a", "what they did").expect("recorded");
     recording.reduction("a", &reduction(None), &types).expect("recorded");
-    recording.runs("b", "what they do").expect("recorded");
+    recording.note(NoteKind::Runs, "b", "what they do").expect("recorded");
     recording.reduction("b", &reduction(Some(3)), &types).expect("recorded");
     recording.commit().expect("committed");
-    assert_eq!(ledger.runs(F, "a").expect("read"), None);
-    assert_eq!(ledger.runs(F, "b").expect("read").as_deref(), Some("what they do"));
+    assert_eq!(ledger.note(F, NoteKind::Runs, "a").expect("read"), None);
+    assert_eq!(ledger.note(F, NoteKind::Runs, "b").expect("read").as_deref(), Some("what they do"));
     assert_eq!(ledger.reduction(F, "a", &types).expect("read"), None);
     assert_eq!(ledger.reduction(F, "b", &types).expect("read"), Some(reduction(Some(3))));
+    assert_eq!(ledger.note(F, NoteKind::Mutants, "b").expect("read"), None);
     let none = CTypes::new();
     assert_eq!(ledger.reduction(F, "b", &none).expect("read"), None, "a type is missing");
 }

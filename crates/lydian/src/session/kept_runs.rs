@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::test::Test;
 use lydian_ir::{DecisionId, FuncId, Program};
-use lydian_ledger::hash_of;
+use lydian_ledger::{NoteKind, hash_of};
 use lydian_native::{Attempt, BoundOf, MeasuredRun, Outcome, Run, ShortOf};
 use lydian_objective::coverage_record::Row;
 use lydian_objective::fingerprint::{global_name, reachable};
@@ -100,7 +100,7 @@ impl KeptRuns {
         if options.again {
             return Ok(Self { key, ..Self::default() });
         }
-        let found = standing.ledger.lock().runs(standing.function(first), &key);
+        let found = standing.ledger.lock().note(standing.function(first), NoteKind::Runs, &key);
         let record: Option<RunRecord> =
             found.map_err(Error::from)?.and_then(|text| serde_json::from_str(&text).ok());
         let Some(RunRecord { tests, runs }) = record else {
@@ -259,7 +259,7 @@ impl Session<'_, '_> {
         let record = RunRecord { tests, runs: known };
         let detail = serde_json::to_string(&record).expect("runs are valid JSON");
         self.record(|at, _, recording| match at {
-            0 => recording.runs(&key, &detail),
+            0 => recording.note(NoteKind::Runs, &key, &detail),
             _ => Ok(()),
         })
     }

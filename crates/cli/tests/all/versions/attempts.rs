@@ -203,3 +203,41 @@ fn a_function_whose_test_no_longer_does_the_same_is_measured_again() {
     let table = at.json("kept.json");
     assert_eq!(crate::common::figures(&table, "f", "bc")[1..3], [1, 1], "one branch is left");
 }
+
+/// The verdicts on mutants by function, and how many explorations there were.
+fn mutants(at: &Workplace, folder: &str) -> (Vec<String>, usize) {
+    let words = format!("gen unit.c -c sm --time 120 --jobs 1 -o {folder} --json m.json --log info");
+    let ran = at.done(&words);
+    let table = at.json("m.json");
+    let mut all = Vec::new();
+    for function in table["functions"].as_array().unwrap() {
+        let own = function["objectives"].as_array().unwrap().iter();
+        let own = own.filter(|it| it["criterion"] == "sm");
+        all.extend(own.map(|it| format!("{} {} {}", function["name"], it["name"], it["verdict"])));
+    }
+    (all, ran.err.lines().filter(|line| line.contains("] explored ")).count())
+}
+
+#[test]
+fn what_is_known_of_mutants_is_found_anew_only_where_something_changed() {
+    let text = "\
+int f(unsigned a)
+{
+    return (a & 1) > 3;
+}
+int g(int a)
+{
+    return a < 4;
+}
+";
+    let at = Workplace::with(text);
+    let (first, explored) = mutants(&at, "kept");
+    assert!(explored > 0 && first.len() > 10, "{explored} {first:?}");
+    let (again, explored) = mutants(&at, "kept");
+    assert_eq!((&again, explored), (&first, 0));
+    at.write("unit.c", &text.replace("a < 4", "a < 5"));
+    let (edited, explored) = mutants(&at, "kept");
+    let (fresh, anew) = mutants(&at, "fresh");
+    assert_eq!(edited, fresh);
+    assert!(explored < anew, "{explored} {anew}");
+}

@@ -1,5 +1,5 @@
-//! What the tests of a function did when they ran, for later runs with the same code. A function has one record,
-//! under a key that follows from all that its runs depend on.
+//! Notes about a function for later runs: what its tests did, what is known of its mutants. Of each kind a
+//! function has one, under a key that follows from all that it depends on.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -7,14 +7,33 @@ use crate::{
     EvidenceScope, FunctionName, Ledger, LedgerError, LedgerTransaction, TESTS, function_id,
 };
 
+/// What a note is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// What the tests of the function did when they ran.
+    Runs,
+    /// What is known of its mutants.
+    Mutants,
+}
+
+impl NoteKind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Mutants => "mutants",
+        }
+    }
+}
+
 impl Ledger {
-    /// The record of a function's runs under a key; none if there is no such record.
+    /// A note about a function under a key; none if there is no such note.
     ///
     /// # Errors
     /// Trouble with the file.
-    pub fn runs(
+    pub fn note(
         &self,
         function: FunctionName<'_>,
+        kind: NoteKind,
         key: &str,
     ) -> Result<Option<String>, LedgerError> {
         let Some(id) = self.wrap(function_id(&self.connection, function))? else {
@@ -22,8 +41,12 @@ impl Ledger {
         };
         let found = self
             .connection
-            .prepare_cached("SELECT detail FROM runs WHERE function = ?1 AND key = ?2")
-            .and_then(|mut query| query.query_row(params![id, key], |row| row.get(0)).optional());
+            .prepare_cached(
+                "SELECT detail FROM note WHERE function = ?1 AND kind = ?2 AND key = ?3",
+            )
+            .and_then(|mut query| {
+                query.query_row(params![id, kind.name(), key], |row| row.get(0)).optional()
+            });
         self.wrap(found)
     }
 
@@ -45,17 +68,19 @@ impl Ledger {
 }
 
 impl LedgerTransaction<'_> {
-    /// Records a function's runs under a key, in place of its last record.
+    /// Records a note about the function under a key, in place of the last one of its kind.
     ///
     /// # Errors
     /// Trouble with the file.
-    pub fn runs(&mut self, key: &str, detail: &str) -> Result<(), LedgerError> {
+    pub fn note(&mut self, kind: NoteKind, key: &str, detail: &str) -> Result<(), LedgerError> {
         let written = self
             .transaction
             .prepare_cached(
-                "INSERT OR REPLACE INTO runs(function, key, detail) VALUES (?1, ?2, ?3)",
+                "INSERT OR REPLACE INTO note(function, kind, key, detail) VALUES (?1, ?2, ?3, ?4)",
             )
-            .and_then(|mut insert| insert.execute(params![self.function, key, detail]));
+            .and_then(|mut insert| {
+                insert.execute(params![self.function, kind.name(), key, detail])
+            });
         written.map(drop).map_err(|error| LedgerError::from_sqlite(&self.path, error))
     }
 }
