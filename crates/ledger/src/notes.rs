@@ -14,6 +14,8 @@ pub enum NoteKind {
     Runs,
     /// What is known of its mutants.
     Mutants,
+    /// What is known of the calls of error functions in a program that begins in it.
+    Errors,
 }
 
 impl NoteKind {
@@ -21,6 +23,7 @@ impl NoteKind {
         match self {
             Self::Runs => "runs",
             Self::Mutants => "mutants",
+            Self::Errors => "errors",
         }
     }
 }

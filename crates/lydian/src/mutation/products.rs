@@ -197,7 +197,9 @@ fn proved(
     flags.extend([products::WRAPPING.to_owned(), "-w".to_owned()]);
     let program = LinkRequest { files: vec![file], flags, compile_commands: None };
     let jobs = std::num::NonZeroUsize::new(1);
-    let request = ProofRequest { program, time, provers: Provers::Together, jobs, certify: false };
+    let provers = Provers::Together;
+    let (certify, ledger, again) = (false, None, false);
+    let request = ProofRequest { program, time, provers, jobs, certify, ledger, again };
     let silent = |_: Event<'_>| {};
     let proofs = Proofs::of_errors(&request, cancel, &silent)?;
     let equal = proofs.errors.iter().filter_map(|error| match error.answer {

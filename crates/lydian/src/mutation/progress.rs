@@ -1,7 +1,7 @@
 //! The progress of tests on mutants: told now and then, and kept, so that little is lost if the process ends.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::kept::KeptResults;

@@ -206,7 +206,8 @@ fn a_function_whose_test_no_longer_does_the_same_is_measured_again() {
 
 /// The verdicts on mutants by function, and how many explorations there were.
 fn mutants(at: &Workplace, folder: &str) -> (Vec<String>, usize) {
-    let words = format!("gen unit.c -c sm --time 120 --jobs 1 -o {folder} --json m.json --log info");
+    let words =
+        format!("gen unit.c -c sm --time 120 --jobs 1 -o {folder} --json m.json --log info");
     let ran = at.done(&words);
     let table = at.json("m.json");
     let mut all = Vec::new();
@@ -240,4 +241,51 @@ int g(int a)
     let (fresh, anew) = mutants(&at, "fresh");
     assert_eq!(edited, fresh);
     assert!(explored < anew, "{explored} {anew}");
+}
+
+/// One error that a run reaches, one that none does, and one that nobody finds in the time.
+const ERRORS: &str = "\
+int __VERIFIER_nondet_int(void);
+void reach_error(void);
+int main(void)
+{
+    unsigned a = __VERIFIER_nondet_int(), b = __VERIFIER_nondet_int();
+    if (a == 7)
+        reach_error();
+    if (a > 5 && a < 3)
+        reach_error();
+    if (a > 1 && b > 1 && a < 70000000 && b < 90000000 && (unsigned long)a * b == 1000000016000000063UL)
+        reach_error();
+    return 0;
+}
+";
+
+#[test]
+fn answers_about_errors_are_kept_in_a_ledger_if_the_user_names_one() {
+    let at = Workplace::with(ERRORS);
+    let prove = |options: &str| {
+        at.done(&format!("prove unit.c --jobs 1 --ledger answers.sqlite --json a.json {options}"))
+    };
+    let answers = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| !line.contains("an earlier run"));
+        lines.map(str::to_owned).collect()
+    };
+    let first = prove("--time 2");
+    assert_eq!(at.json("a.json")["taken_over"], false);
+    assert!(!first.out.contains("an earlier run"), "{first}");
+    let is_open = first.out.contains(": unknown: ");
+    for options in ["--time 2", "--time 1"] {
+        let again = prove(options);
+        assert!(again.out.contains("those of an earlier run"), "{again}");
+        assert_eq!(answers(&again.out), answers(&first.out));
+        assert_eq!(at.json("a.json")["taken_over"], true);
+    }
+    let tests = prove("--time 2 --tests found");
+    assert!(tests.out.contains("those of an earlier run"), "{tests}");
+    assert!(at.path("found/error-7.c").exists());
+    assert!(!prove("--time 2 --again").out.contains("an earlier run"));
+    let longer = prove("--time 3");
+    assert_eq!(longer.out.contains("an earlier run"), !is_open, "{longer}");
+    at.write("unit.c", &ERRORS.replace("a == 7", "a == 8"));
+    assert!(!prove("--time 1").out.contains("an earlier run"));
 }
