@@ -322,7 +322,8 @@ mod tests {
             functions: vec![name.clone()],
         };
         let functions = vec![function(Some(exploration)), function(None)];
-        let summary = Summary { functions, guesses: vec![guess] };
+        let taken_over = vec![TakenOver { function: "f".into(), objectives: 2 }];
+        let summary = Summary { functions, guesses: vec![guess], taken_over };
         let text = summary.to_json();
         assert!(text.contains("\"infeasible_as_assumed\": 1"), "{text}");
         assert!(text.contains("\"sentence\": \"p and q are different objects\""), "{text}");

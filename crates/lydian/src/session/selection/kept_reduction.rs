@@ -22,6 +22,8 @@ use crate::session::state::Session;
 
 /// Tests with their measurements.
 type MeasuredTests = Vec<(Test, MeasuredRun)>;
+/// The same with what each covers.
+type SmallTests = (MeasuredTests, Vec<Candidate<Goal>>);
 
 impl Session<'_, '_> {
     /// The tests with the kept ones made small, as an earlier session did or anew.
@@ -105,7 +107,7 @@ impl Session<'_, '_> {
         candidates: &[Candidate<Goal>],
         kept: &[usize],
         hyper_coverage: &HyperlabelCoverage<'_>,
-    ) -> Result<Option<(MeasuredTests, Vec<Candidate<Goal>>)>, Error> {
+    ) -> Result<Option<SmallTests>, Error> {
         if known.len() != all.len() {
             return Ok(None);
         }
