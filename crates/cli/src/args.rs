@@ -233,6 +233,9 @@ pub(crate) struct GenArgs {
     pub(crate) accept: Vec<String>,
     #[command(flatten)]
     pub(crate) change: ChangeArgs,
+    /// Try again what an earlier run with no less effort left open, instead of taking over its reasons
+    #[arg(long)]
+    pub(crate) again: bool,
     /// Forget what an earlier run found (the old ledger is kept under another name)
     #[arg(long)]
     pub(crate) fresh: bool,

@@ -8,9 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lydian::{Event, Observer, Progress};
+use lydian::{Event, MutantProgress, Observer, Progress};
 
 use crate::render;
+
+/// The name of the line about mutants, which no function has.
+const MUTANTS: &str = " mutants";
 
 /// Shows events on standard error.
 pub(crate) struct Terminal {
@@ -26,6 +29,25 @@ impl Terminal {
         let hidden = || MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
         let lines = if visible { MultiProgress::new() } else { hidden() };
         Self { lines, bars: Mutex::default() }
+    }
+
+    /// Shows how far the tests of mutants came; nothing where there are none.
+    fn mutants(&self, MutantProgress { done, all, killed }: MutantProgress) {
+        let mut bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        if all == 0 {
+            return bars.remove(MUTANTS).into_iter().for_each(|bar| bar.finish_and_clear());
+        }
+        let bar = bars.entry(MUTANTS.to_owned()).or_insert_with(|| {
+            let bar = self.lines.add(ProgressBar::new(all as u64));
+            if let Ok(style) = ProgressStyle::with_template(
+                "{pos} of {len} mutants, {msg} ({elapsed}, {eta} left)",
+            ) {
+                bar.set_style(style);
+            }
+            bar
+        });
+        bar.set_message(format!("{killed} killed"));
+        bar.set_position(done as u64);
     }
 
     /// Adds the line of a function, below the others.
@@ -61,6 +83,7 @@ impl Observer for Terminal {
             Event::Ended { function } => {
                 bars().remove(function).into_iter().for_each(|bar| bar.finish_and_clear());
             }
+            Event::Mutants(progress) => self.mutants(progress),
             Event::CompilerOutput(output) => relay(output),
             _ => {}
         }

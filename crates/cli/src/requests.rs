@@ -115,8 +115,18 @@ impl GenArgs {
     /// The options of the generator.
     pub(crate) fn options(&self) -> GeneratorOptions {
         let augmentation = self.augmentation.augmentation();
-        let Self { suite, records, limits, confinement, exploration, jobs, accept, fresh, .. } =
-            self;
+        let Self {
+            suite,
+            records,
+            limits,
+            confinement,
+            exploration,
+            jobs,
+            accept,
+            again,
+            fresh,
+            ..
+        } = self;
         GeneratorOptions {
             folder: suite.output.clone(),
             time: time_limit(limits.time),
@@ -131,6 +141,7 @@ impl GenArgs {
             proofs: !exploration.no_proofs,
             jobs: *jobs,
             accept: accept.iter().flat_map(|name| kinds_named(name)).collect(),
+            again: *again,
             fresh: *fresh,
             formats: suite.format.iter().map(|format| (*format).into()).collect(),
             json: suite.json.clone(),

@@ -68,7 +68,22 @@ pub(crate) fn render(summary: &Summary) -> String {
         }
         text += &augmentation(function);
     }
-    text + &granted(summary)
+    text + &granted(summary) + &taken_over(summary)
+}
+
+/// A line about objectives that were not tried, since an earlier run left them open.
+fn taken_over(summary: &Summary) -> String {
+    let objectives: usize = summary.taken_over.iter().map(|of| of.objectives).sum();
+    let functions = summary.taken_over.len();
+    let (an_s, of_functions) =
+        (if objectives == 1 { "" } else { "s" }, if functions == 1 { "" } else { "s" });
+    match objectives {
+        0 => String::new(),
+        _ => format!(
+            "\n{objectives} unknown objective{an_s} of {functions} function{of_functions} not tried again: \
+             the reasons are those of an earlier run with no less effort (--again tries again)"
+        ),
+    }
 }
 
 /// The figures of the augmentation of a function's paths.
@@ -154,7 +169,7 @@ mod tests {
     use super::*;
     use lydian_objective::Criterion;
     use lydian_objective::evidence::{AssumedObjective, CriterionRow};
-    use lydian_report::FunctionSummary;
+    use lydian_report::{FunctionSummary, TakenOver};
 
     #[test]
     fn nearly_full_coverage_is_not_shown_as_full() {
@@ -169,6 +184,15 @@ mod tests {
         assert_eq!(percent(&row), "99.9%");
         let text = render(&of_f(row));
         assert!(text.contains("f dc: 1 unknown: loop bound of 8 turns"), "{text}");
+    }
+
+    #[test]
+    fn what_was_not_tried_again_is_said_in_one_line() {
+        let of = |function: &str, objectives| TakenOver { function: function.into(), objectives };
+        let summary = Summary { taken_over: vec![of("f", 3), of("g", 1)], ..Summary::default() };
+        let text = render(&summary);
+        assert!(text.contains("\n4 unknown objectives of 2 functions not tried again: "), "{text}");
+        assert!(!render(&Summary::default()).contains("again"));
     }
 
     fn none() -> CriterionSummary {

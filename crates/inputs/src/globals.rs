@@ -58,6 +58,11 @@ impl GlobalUses {
         self.addressed.iter().filter(of_type).copied().collect()
     }
 
+    /// Whether the address of a function is taken anywhere.
+    pub fn is_addressed(&self, function: FuncId) -> bool {
+        self.addressed.contains(&function)
+    }
+
     /// The globals that are inputs of a function where the user names none, in the program's
     /// order. Predicates of its labels read `observed`.
     pub fn inputs_of(

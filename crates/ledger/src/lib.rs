@@ -19,6 +19,7 @@
 //! | a local proof | code |
 //! | a complete exploration, a reason for knowing nothing | code and configuration |
 //! | the withdrawal of an argument | code |
+//! | a [`DecisionAttempt`] | code and configuration, with the same settings and no more effort |
 //!
 //! Evidence out of scope is kept: if the edit is undone, it counts again.
 
@@ -40,14 +41,27 @@ use rusqlite::{
 };
 use rustc_hash::FxHashMap;
 
+pub use attempt::{DecisionAttempt, Effort, LeftOpen, left_open};
 pub use error::LedgerError;
-pub use stored_test::{PortableTest, StoredTest};
+pub use notes::NoteKind;
+pub use reduction::Reduction;
+pub use stored_test::{PortableTest, StoredTest, hash_of};
 
+mod attempt;
 mod error;
+mod notes;
+mod reduction;
 mod schema;
 mod stored_test;
 #[cfg(test)]
 mod tests;
+
+/// The tests of a function of a unit, but for those with an unconfirmed claim on some code.
+const TESTS: &str = "SELECT hash, json FROM test JOIN function ON function.id = test.function
+     WHERE unit = ?1 AND name = ?2 AND NOT EXISTS (
+         SELECT 1 FROM evidence WHERE evidence.function = test.function
+         AND evidence.test = test.hash AND code = ?3 AND kind = 'unconfirmed')
+     ORDER BY test.id";
 
 /// The text in the column `site` for a hyperlabel.
 const HYPERLABEL: &str = "hyperlabel";
@@ -306,21 +320,12 @@ impl Ledger {
         scope: &EvidenceScope,
         types: &CTypes,
     ) -> Result<Vec<StoredTest>, LedgerError> {
-        let rows: Vec<(String, String)> = self.wrap(
-            self.connection
-                .prepare_cached(
-                    "SELECT hash, json FROM test JOIN function ON function.id = test.function
-                     WHERE unit = ?1 AND name = ?2 AND NOT EXISTS (
-                         SELECT 1 FROM evidence WHERE evidence.function = test.function
-                         AND evidence.test = test.hash AND code = ?3 AND kind = 'unconfirmed')
-                     ORDER BY test.id",
-                )
-                .and_then(|mut query| {
-                    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-                    let given = [function.unit, function.name, &scope.code];
-                    query.query_map(given, read)?.collect()
-                }),
-        )?;
+        let rows: Vec<(String, String)> =
+            self.wrap(self.connection.prepare_cached(TESTS).and_then(|mut query| {
+                let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                let given = [function.unit, function.name, &scope.code];
+                query.query_map(given, read)?.collect()
+            }))?;
         let spelled = stored_test::by_spelling(types);
         let mut tests = Vec::with_capacity(rows.len());
         for (hash, json) in rows {

@@ -13,7 +13,7 @@ use crate::LedgerError;
 const APPLICATION_ID: i64 = 0x4c59_4449;
 
 /// From each format to the next, from an empty database on.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     FIRST,
     // Evidence of the first format may be of labels that a run passed only after undefined
     // behaviour. The tests stay, and are measured again when they are next asked for.
@@ -27,6 +27,29 @@ const MIGRATIONS: [&str; 5] = [
     "DELETE FROM evidence WHERE kind = 'complete';",
     // Certificates, and the programs that they are about. Evidence names them.
     "CREATE TABLE document(name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT;",
+    // What runs tried for objectives that they left open, the small tests that they made, what tests did when
+    // they ran, and what is known of mutants. These are notes of work, and no evidence.
+    "CREATE TABLE attempt(
+         id INTEGER PRIMARY KEY,
+         function INTEGER NOT NULL REFERENCES function(id),
+         code TEXT NOT NULL,
+         configuration TEXT NOT NULL,
+         detail TEXT NOT NULL
+     ) STRICT;
+     CREATE INDEX attempt_of ON attempt(function, code, configuration);
+     CREATE TABLE reduction(
+         function INTEGER NOT NULL REFERENCES function(id),
+         key TEXT NOT NULL,
+         detail TEXT NOT NULL,
+         PRIMARY KEY(function, key)
+     ) STRICT, WITHOUT ROWID;
+     CREATE TABLE note(
+         function INTEGER NOT NULL REFERENCES function(id),
+         kind TEXT NOT NULL,
+         key TEXT NOT NULL,
+         detail TEXT NOT NULL,
+         PRIMARY KEY(function, kind)
+     ) STRICT, WITHOUT ROWID;",
 ];
 
 const FIRST: &str = "

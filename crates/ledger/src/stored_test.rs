@@ -43,6 +43,14 @@ impl PortableTest {
     pub fn to_test(&self, types: &CTypes) -> Option<Test> {
         with_types(self.test.clone(), &self.types, &by_spelling(types)).ok().flatten()
     }
+
+    /// The test for a program whose types have these spellings.
+    pub(super) fn with_spelled(
+        self,
+        spelled: &FxHashMap<String, CTypeId>,
+    ) -> Result<Option<Test>, DecodeError> {
+        with_types(self.test, &self.types, spelled)
+    }
 }
 
 /// All types that a test names.
@@ -51,6 +59,11 @@ fn types_of(test: &mut Test) -> impl Iterator<Item = &mut CTypeId> {
     let earlier = test.earlier.iter_mut().flat_map(|call| &mut call.variable);
     let variable = earlier.chain(&mut test.variable);
     of_objects.chain(variable.map(|argument| &mut argument.ty))
+}
+
+/// The hash of a test of a program with the given types.
+pub fn hash_of(test: &Test, types: &CTypes) -> TestHash {
+    encode(test, types).0
 }
 
 /// The hash of a test, and its stored form.

@@ -14,6 +14,8 @@ use tempfile::TempDir;
 
 use super::*;
 
+mod notes;
+
 const F: FunctionName<'_> = FunctionName { unit: "a.c", name: "f" };
 
 fn scope(code: &str, configuration: &str) -> EvidenceScope {
@@ -401,7 +403,10 @@ fn what_the_first_format_took_for_measured_or_complete_is_dropped_and_its_tests_
     add(&mut ledger, &here, &keys[1], &complete());
     ledger
         .connection
-        .execute_batch("DROP INDEX unconfirmed; DROP TABLE document; PRAGMA user_version = 1")
+        .execute_batch(
+            "DROP INDEX unconfirmed; DROP TABLE document; DROP TABLE attempt;
+             DROP TABLE reduction; DROP TABLE note; PRAGMA user_version = 1",
+        )
         .unwrap();
     drop(ledger);
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
@@ -479,7 +484,9 @@ fn explorations_of_an_older_format_are_made_again_since_they_do_not_name_their_a
     let here = scope("code", "any");
     add(&mut ledger, &here, &keys[0], &complete());
     add(&mut ledger, &here, &keys[1], &Evidence::LocalProof { method: "local-unsat".into() });
-    ledger.connection.execute_batch("DROP TABLE document; PRAGMA user_version = 3").expect("set");
+    let older = "DROP TABLE document; DROP TABLE attempt; DROP TABLE reduction;
+         DROP TABLE note; PRAGMA user_version = 3";
+    ledger.connection.execute_batch(older).expect("set");
     drop(ledger);
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
     let found = row(&ledger, &here);

@@ -24,6 +24,8 @@ pub enum Event<'e> {
         /// The progress of the exploration.
         counters: Progress,
     },
+    /// Tests ran on some of the mutants that are asked for.
+    Mutants(MutantProgress),
     /// An event of a state of an exploration, if a trace is requested.
     Trace {
         /// The function that tests call.
@@ -40,6 +42,17 @@ pub enum Event<'e> {
     },
     /// The output of a compiler or linker that the wrapper started.
     CompilerOutput(&'e std::process::Output),
+}
+
+/// How far the runs of tests on mutants came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MutantProgress {
+    /// The mutants that have an outcome.
+    pub done: usize,
+    /// All mutants.
+    pub all: usize,
+    /// Those among the first that a test kills.
+    pub killed: usize,
 }
 
 /// A receiver of events. Several threads may call it at once.

@@ -1,17 +1,18 @@
 //! Generating tests: sessions for functions run one by one or several at a time, and their results are
 //! put together. At the end a folder has the suite, the ledger and the state of each objective.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indexmap::IndexSet;
 use lydian_base::{Budget, CancelToken};
 use lydian_ir::FuncId;
-use lydian_ledger::EvidenceScope;
 use lydian_native::Build;
-use lydian_objective::{AcceptedAssumptions, AssumptionKind, FunctionObjectives};
+use lydian_objective::fingerprint::reachable;
+use lydian_objective::{AcceptedAssumptions, AssumptionKind, Criterion, FunctionObjectives};
 use lydian_report::suite::minimise::Effort;
 use lydian_report::{FunctionSummary, ObjectiveSummary, SuiteTest, Summary};
 use lydian_smt::QueryLog;
@@ -31,9 +32,10 @@ use crate::project::Project;
 use crate::replay::keeper::{self, Case, CaseKeeper};
 use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::session::{
-    FunctionUnderTest, Session, SessionChecker, SessionOptions, SessionOutcome, TestMemory,
+    FunctionUnderTest, KeptRuns, NamedPlaces, Session, SessionChecker, SessionOptions,
+    SessionOutcome, Standing, TestMemory,
 };
-use crate::shared_ledger::{self, SharedLedger};
+use crate::shared_ledger::{self, Scopes, SharedLedger};
 use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
 use shared_coverage::SharedContradiction;
 
@@ -65,6 +67,9 @@ pub struct GeneratorOptions {
     pub jobs: Option<NonZeroUsize>,
     /// The kinds of assumptions under which *infeasible* counts, beside those that settings accept.
     pub accept: Vec<AssumptionKind>,
+    /// Whether objectives are tried again that an earlier run with no less effort left open. Otherwise its
+    /// reasons are taken over.
+    pub again: bool,
     /// Whether an old ledger is set aside first.
     pub fresh: bool,
     /// Forms for other tools in which the suite is written, too.
@@ -93,6 +98,7 @@ impl GeneratorOptions {
             minimise: Effort::Exact,
             jobs: None,
             accept: Vec::new(),
+            again: false,
             fresh: false,
             formats: Vec::new(),
             json: None,
@@ -169,41 +175,44 @@ impl<'p> Generator<'p> {
         project.require_x86_64()?;
         let outside = options.outside.as_ref().map(SessionChecker::find).transpose()?;
         let confinement = confinement::confinement(options.measurement.confined, observer);
-        let measurement =
-            Measurement::new(project, self.objectives, options.measurement, confinement);
-        let tasks = if project.entry().is_some() { 1 } else { self.objectives.functions.len() };
-        let threads = workers::count(options.jobs, tasks);
-        let compiled = measurement.begin();
-        // The program is compiled while the ledger is opened and exploration begins.
-        std::thread::scope(|scope| {
-            scope.spawn(|| drop(compiled.get()));
-            files::folder(&options.folder)?;
-            let query_log = query_log(project, options)?;
-            let mut names = Suite::files(&options.formats);
-            names.push(OBJECTIVES_FILE);
-            ownership::check(&options.folder, &names)?;
-            let ledger = shared_ledger::open(&options.folder, options.fresh, observer)?;
-            let runners = (0..threads).map(|_| measurement.runner(&compiled)).collect();
-            let further = measurement.runner(&compiled);
-            let run = Run {
+        files::folder(&options.folder)?;
+        let query_log = query_log(project, options)?;
+        let mut names = Suite::files(&options.formats);
+        names.push(OBJECTIVES_FILE);
+        ownership::check(&options.folder, &names)?;
+        let ledger = shared_ledger::open(&options.folder, options.fresh, observer)?;
+        let run = Run {
+            project,
+            objectives: self.objectives,
+            options,
+            unit: shared_ledger::unit_name(&project.build.file),
+            accepted: accepted(project, options),
+            query_log: query_log.as_ref(),
+            keeper: CaseKeeper {
+                folder: options.folder.join(keeper::FOLDER),
                 project,
-                objectives: self.objectives,
-                options,
-                configuration: shared_ledger::configuration(project, self.objectives.semantics),
-                accepted: accepted(project, options),
-                query_log: query_log.as_ref(),
-                keeper: CaseKeeper {
-                    folder: options.folder.join(keeper::FOLDER),
-                    project,
-                    objectives: &self.objectives.request,
-                    measurement: options.measurement,
-                },
-                cancel,
-                observer,
-                outside: outside.as_ref(),
-            };
-            let mut generation = run.all(ledger, runners, further, &compiled)?;
-            let logged = query_log.map_or(Ok(()), |log| check_written(&log));
+                objectives: &self.objectives.request,
+                measurement: options.measurement,
+            },
+            cancel,
+            observer,
+            outside: outside.as_ref(),
+        };
+        let tasks = run.tasks();
+        let runs = run.known_runs(&tasks, &ledger)?;
+        let measurement =
+            Measurement::new(project, self.objectives, options.measurement, confinement)
+                .with_some(run.measured_functions(&tasks, &runs));
+        let compiled = measurement.begin();
+        // The program is compiled while exploration begins.
+        std::thread::scope(|scope| {
+            scope.spawn(|| drop(compiled[0].get()));
+            let threads = workers::count(options.jobs, tasks.len());
+            let runners = (0..threads).map(|_| measurement.runner(&compiled)).collect();
+            let kills = self.objectives.request.criteria.contains(&Criterion::Sm);
+            let further = kills.then(|| measurement.runner(&compiled));
+            let mut generation = run.all((&tasks, runs), ledger, runners, further, &compiled[0])?;
+            let logged = query_log.as_ref().map_or(Ok(()), |log| check_written(log));
             generation.written = generation.written.and(logged);
             Ok(generation)
         })
@@ -246,7 +255,8 @@ struct Run<'a> {
     project: &'a Project,
     objectives: &'a Objectives,
     options: &'a GeneratorOptions,
-    configuration: String,
+    /// The unit, as the ledger names it.
+    unit: String,
     accepted: AcceptedAssumptions,
     query_log: Option<&'a Arc<QueryLog>>,
     keeper: CaseKeeper<'a>,
@@ -271,20 +281,23 @@ struct TaskResult {
 impl<'a> Run<'a> {
     fn all(
         &self,
+        (tasks, runs): (&[Task<'_>], Vec<KeptRuns>),
         ledger: SharedLedger,
         runners: Vec<TestRunner<'_>>,
-        further: TestRunner<'_>,
+        further: Option<TestRunner<'_>>,
         compiled: &Arc<CompiledProgram<'_>>,
     ) -> Result<Generation, Error> {
-        let tasks = self.tasks();
-        let within: Vec<(&Task<'_>, usize)> = tasks
+        let within: Vec<(&Task<'_>, usize, Mutex<KeptRuns>)> = tasks
             .iter()
+            .zip(runs)
             .enumerate()
-            .map(|(at, task)| (task, workers::within(self.options.jobs, tasks.len() - at)))
+            .map(|(at, (task, runs))| (task, self.workers(at, tasks.len()), Mutex::new(runs)))
             .collect();
         let mut results =
-            workers::work_on(&within, runners, self.cancel, |(task, within), runner| {
-                self.settle(task, *within, &ledger, runner)
+            workers::work_on(&within, runners, self.cancel, |(task, within, runs), runner| {
+                let runs =
+                    std::mem::take(&mut *runs.lock().unwrap_or_else(PoisonError::into_inner));
+                self.settle((task, runs), *within, &ledger, runner)
             })?;
         let positions: Vec<usize> = results.done.iter().map(|(position, _)| *position).collect();
         let outcomes = results.done.iter_mut().map(|(_, done)| &mut done.outcome);
@@ -303,10 +316,14 @@ impl<'a> Run<'a> {
             return Err(error);
         }
         let build = compiled.get()?.build();
+        let (needed, beside) = match further.is_some() {
+            true => (Some(ledger), None),
+            false => (None, Some(ledger)),
+        };
         // The ledger's log is written back meanwhile.
         let mut generation = std::thread::scope(|scope| {
-            scope.spawn(|| drop(ledger));
-            self.put_together(&tasks, results.done, further, build)
+            scope.spawn(|| drop(beside));
+            self.put_together((tasks, needed.as_ref()), results.done, further, build)
         })?;
         generation.end = generation.end.max(end);
         if self.cancel.is_cancelled() {
@@ -315,10 +332,71 @@ impl<'a> Run<'a> {
         Ok(generation)
     }
 
+    /// The number of workers of the task at a position.
+    fn workers(&self, at: usize, tasks: usize) -> usize {
+        workers::within(self.options.jobs, tasks - at)
+    }
+
+    /// What the ledger knows of the tests of each task.
+    fn known_runs(
+        &self,
+        tasks: &[Task<'_>],
+        ledger: &SharedLedger,
+    ) -> Result<Vec<KeptRuns>, Error> {
+        let standing =
+            Standing { project: self.project, unit: &self.unit, ledger, accepted: &self.accepted };
+        let config = self.exploration();
+        let read = |(at, task): (usize, &Task<'_>)| {
+            let options = self.session_options(self.workers(at, tasks.len()));
+            let of = (task.entry, task.targets.as_slice());
+            KeptRuns::read(&standing, of, &self.objectives.functions, (&config, &options))
+        };
+        tasks.iter().enumerate().map(read).collect()
+    }
+
+    /// The objectives that tests may have to be measured for: of the functions that tasks reach which are not
+    /// settled. None if these are all.
+    fn measured_functions(
+        &self,
+        tasks: &[Task<'_>],
+        runs: &[KeptRuns],
+    ) -> Option<Vec<FunctionObjectives>> {
+        let program = &self.project.program;
+        let open = tasks.iter().zip(runs).filter(|(_, runs)| !runs.is_settled);
+        let open: Vec<FuncId> = open.map(|(task, _)| task.entry).collect();
+        if open.len() == tasks.len() {
+            return None;
+        }
+        let mut reached: BTreeSet<FuncId> = BTreeSet::new();
+        for entry in open {
+            if !reached.contains(&entry) {
+                reached.extend(reachable(program, entry).0.into_values());
+            }
+        }
+        let some =
+            self.objectives.functions.iter().map(|of| match reached.contains(&of.function) {
+                true => of.clone(),
+                false => FunctionObjectives::none(of.function, of.exprs.clone()),
+            });
+        Some(some.collect())
+    }
+
+    fn session_options(&self, workers: usize) -> SessionOptions {
+        SessionOptions {
+            minimise: self.options.minimise,
+            proofs: self.options.proofs,
+            workers,
+            time: self.options.time,
+            measurement: self.options.measurement,
+            again: self.options.again,
+            logs_questions: self.query_log.is_some(),
+        }
+    }
+
     /// Runs one task with a number of workers.
     fn settle(
         &self,
-        task: &Task<'_>,
+        (task, runs): (&Task<'_>, KeptRuns),
         workers: usize,
         ledger: &SharedLedger,
         runner: &mut TestRunner<'_>,
@@ -332,17 +410,15 @@ impl<'a> Run<'a> {
             targets: &task.targets,
             all: &self.objectives.functions,
             further: &self.objectives.further,
-            unit: &shared_ledger::unit_name(&self.project.build.file),
+            unit: &self.unit,
             runner,
             ledger,
             keeper: &self.keeper,
             observer: self.observer,
             query_log: self.query_log,
-            options: SessionOptions {
-                effort: self.options.minimise,
-                proofs: self.options.proofs,
-                workers,
-            },
+            options: self.session_options(workers),
+            runs,
+            places: NamedPlaces::new(&self.project.texts.all),
             accepted: &self.accepted,
             recorded: TestMemory::default(),
             outside: self.outside,
@@ -396,9 +472,9 @@ impl<'a> Run<'a> {
     /// Makes the suite and the summary, and writes them.
     fn put_together(
         &self,
-        tasks: &[Task<'_>],
+        (tasks, ledger): (&[Task<'_>], Option<&SharedLedger>),
         mut done: Vec<(usize, TaskResult)>,
-        mut further: TestRunner<'_>,
+        mut further: Option<TestRunner<'_>>,
         build: &Build,
     ) -> Result<Generation, Error> {
         let mut summary =
@@ -414,6 +490,7 @@ impl<'a> Run<'a> {
             names.push(of_function);
         }
         for (at, (position, TaskResult { outcome, seconds })) in done.into_iter().enumerate() {
+            summary.taken_over.extend(outcome.taken_over);
             let tests = names[at].len();
             // For a whole program, tests, time and paths are those of all functions together.
             let attempts = confinement::summaries(&outcome.attempts);
@@ -450,7 +527,8 @@ impl<'a> Run<'a> {
                 });
             }
         }
-        let is_wrong = self.kill_mutants(&mut suite, &mut summary, &mut further, build);
+        let is_wrong =
+            self.kill_mutants((&mut suite, &mut summary), further.as_mut(), build, (tasks, ledger));
         // What was found before an error stays.
         let written = self.write(&suite, &summary, build)?;
         let is_wrong = is_wrong?;
@@ -485,10 +563,11 @@ impl<'a> Run<'a> {
     /// One task for each function, or one of `main` for the whole program, with its own objectives
     /// first.
     fn tasks(&self) -> Vec<Task<'a>> {
+        let scopes = Scopes::new(self.project, self.objectives.semantics);
         let target = |(index, objectives): (usize, &'a FunctionObjectives)| FunctionUnderTest {
             objectives,
             index,
-            scope: self.scope(objectives.function),
+            scope: scopes.of(objectives.function),
             impacted: self.options.impact.as_ref().and_then(|impact| impact.of(index)),
         };
         let targets = self.objectives.functions.iter().enumerate().map(target);
@@ -503,11 +582,6 @@ impl<'a> Run<'a> {
         let main = self.project.program.function_named("main");
         targets.sort_by_key(|target| Some(target.objectives.function) != main);
         vec![Task { entry, targets }]
-    }
-
-    fn scope(&self, func: FuncId) -> EvidenceScope {
-        let of = (func, self.objectives.semantics);
-        shared_ledger::evidence_scope(self.project, of, &self.configuration)
     }
 }
 

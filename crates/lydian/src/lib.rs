@@ -127,7 +127,7 @@ pub use changes::{
 pub use configuration::{Configuration, FILE as CONFIGURATION_FILE};
 pub use coverage_data::collect;
 pub use error::{Error, ErrorKind};
-pub use events::{Event, Observer};
+pub use events::{Event, MutantProgress, Observer};
 pub use generation::{
     FunctionShare, Generation, GenerationEnd, Generator, GeneratorOptions, OBJECTIVES_FILE,
 };

@@ -14,8 +14,10 @@ mod examples;
 mod generation;
 mod kept;
 pub(crate) mod killing;
+pub(crate) mod known_mutants;
 pub(crate) mod patterns;
 mod products;
+mod progress;
 mod records;
 mod repeated;
 mod schedule;
@@ -24,7 +26,7 @@ mod warnings;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lydian_base::{CancelToken, Diagnostic};
 use lydian_mutate::mutant::UnitMutants;
@@ -69,6 +71,9 @@ pub struct MutationTask {
     pub all_tests: bool,
     /// A test's time on a mutant: so many times that on the original, and the least of it.
     pub limits: TimeLimits,
+    /// The time for running tests on mutants; none for no limit. Mutants that are left have no outcome, and a
+    /// later run goes on with them.
+    pub run_time: Option<Duration>,
     /// The file with results of earlier runs, which are taken over where nothing that they depend on
     /// changed, and which gets those of this run. None for none.
     pub kept: Option<PathBuf>,
@@ -203,8 +208,12 @@ impl MutationTask {
         let mut results = self.asked_for(&target, keeps);
         results.tests = records.tests();
         let kept_runs = kept.map(|kept| self.kept_runs(kept, &target));
-        let schedule = Schedule { target: &target, records: &records, task: self, kept: kept_runs };
-        schedule.run(&mut results, cancel)?;
+        let end = self.run_time.map(|time| Instant::now() + time);
+        let schedule =
+            Schedule { target: &target, records: &records, task: self, kept: kept_runs, end };
+        schedule.run(&mut results, cancel, observer)?;
+        // What comes after it takes time, too.
+        kept.map_or(Ok(()), KeptResults::write_so_far)?;
         let repeated = repeated::fold(&mut results);
         results.taken_over = kept.map_or(0, KeptResults::taken);
         results.all_tests = self.all_tests;

@@ -10,6 +10,7 @@
 
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,7 @@ use execution::{Execution, Hit};
 use exploration::ErrorExploration;
 pub(crate) use exploration::error_label;
 pub use invariants::PointInvariants;
+use kept_answers::{AnswerStore, KeptAnswers};
 pub use native_tests::NativeTest;
 pub use objectives::{ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs};
 use search::{CHECK_TIME, Search, alternates, chain, encode_whole};
@@ -47,6 +49,7 @@ mod confirmation;
 mod execution;
 mod exploration;
 pub(crate) mod invariants;
+mod kept_answers;
 mod native_tests;
 mod objectives;
 mod search;
@@ -76,6 +79,10 @@ pub struct ProofRequest {
     /// invariants as C. Without it these have no invariants. With it the engines look for arguments of
     /// what the exploration has proved, too.
     pub certify: bool,
+    /// The ledger that keeps the answers for later runs, if there is one.
+    pub ledger: Option<PathBuf>,
+    /// Whether answers of earlier runs in the ledger do not count.
+    pub again: bool,
 }
 
 /// Proofs about the errors of a program.
@@ -89,6 +96,8 @@ pub struct Proofs {
     pub encoding_seconds: f64,
     /// The time of the search for answers, in seconds.
     pub proving_seconds: f64,
+    /// Whether the answers are those of an earlier run, in the ledger.
+    pub taken_over: bool,
     /// The functions that the program leaves undefined.
     #[serde(skip)]
     undefined: Vec<String>,
@@ -136,6 +145,10 @@ impl Proofs {
     ) -> Result<Self, Error> {
         let end = Instant::now() + request.time;
         let plain = program.linked.program.clone();
+        let store = AnswerStore::of(&program, request);
+        if let Some(kept) = store.as_ref().map_or(Ok(None), AnswerStore::known)? {
+            return Self::taken_over((program, plain), kept);
+        }
         lydian_ir::beginnings::make_inputs(&mut program.linked.program);
         let begun = Instant::now();
         let mut pool = TermPool::new();
@@ -219,6 +232,9 @@ impl Proofs {
         }
         errors.sort_by(|a, b| a.place.cmp(&b.place));
         let inexact = encoded.system.inexact.clone();
+        if let Some(store) = store.filter(|_| !cancel.is_cancelled()) {
+            store.keep(&errors, &inexact)?;
+        }
         let undefined = undefined(&program.linked.program);
         let is_recursive = !encoded.calls.is_empty();
         let proved = ProvedProgram { linked: program, plain, main, invariants, is_recursive };
@@ -227,8 +243,31 @@ impl Proofs {
             inexact,
             encoding_seconds,
             proving_seconds,
+            taken_over: false,
             undefined,
             certificates,
+            proved: Arc::new(proved),
+        })
+    }
+
+    /// The answers of an earlier run about the same program.
+    fn taken_over(
+        (mut program, plain): (LinkedProgram, Program),
+        kept: KeptAnswers,
+    ) -> Result<Self, Error> {
+        lydian_ir::beginnings::make_inputs(&mut program.linked.program);
+        let main = main_of(&program.linked.program)?;
+        let undefined = undefined(&program.linked.program);
+        let (invariants, is_recursive) = (SourceInvariants::default(), false);
+        let proved = ProvedProgram { linked: program, plain, main, invariants, is_recursive };
+        Ok(Self {
+            inexact: kept.inexact.clone(),
+            errors: kept.errors(),
+            encoding_seconds: 0.0,
+            proving_seconds: 0.0,
+            taken_over: true,
+            undefined,
+            certificates: Certificates::default(),
             proved: Arc::new(proved),
         })
     }
@@ -266,14 +305,19 @@ fn explore(
     exploration.run(board, &Budget::start(Some(left), board.exploration().clone()));
 }
 
+/// The function where runs begin.
+fn main_of(program: &Program) -> Result<FuncId, Error> {
+    let main = program.function_named(MAIN).filter(|main| program.functions[*main].body.is_some());
+    main.ok_or_else(|| Error::source("no-main", "the program has no `main`"))
+}
+
 fn encoded(
     pool: &mut TermPool,
     program: &LinkedProgram,
     limits: &Limits,
 ) -> Result<(Encoded, FuncId), Error> {
     let program = &program.linked.program;
-    let main = program.function_named(MAIN).filter(|main| program.functions[*main].body.is_some());
-    let main = main.ok_or_else(|| Error::source("no-main", "the program has no `main`"))?;
+    let main = main_of(program)?;
     let goals = Goals { errors: true, ..Goals::default() };
     let encoded = encode_whole(pool, (program, main), goals, (Semantics::default(), limits))?;
     Ok((encoded, main))

@@ -4,31 +4,38 @@
 //! judged by all tests so far together ([`hyperlabel_coverage`]).
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use lydian_base::Budget;
 use lydian_native::Attempt;
 use lydian_objective::LabelId;
-use lydian_report::{CriterionSummary, Exploration, ObjectiveSummary};
-use lydian_symex::{Config, ExploreError, Unmet};
+use lydian_report::{CriterionSummary, Exploration, ObjectiveSummary, TakenOver};
+use lydian_symex::{Config, ExploreError, Summary, Unmet};
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::suite::KeptTest;
+use attempts::Ended;
 use exploration::exploration_figures;
 use goals::Goal;
 use hyperlabel_coverage::HyperlabelCoverage;
-use state::{Conclusion, Round};
+use state::{Conclusion, LastDiscovery, Round};
 
 pub(crate) use goals::FunctionUnderTest;
+pub(crate) use kept_runs::KeptRuns;
 pub(crate) use outside::SessionChecker;
+pub(crate) use standing::Standing;
 pub(crate) use state::{Session, SessionOptions, TestMemory};
+pub(crate) use unknown_reasons::NamedPlaces;
 
+mod attempts;
 mod augmentation;
 mod evidence;
 mod explanation;
 mod exploration;
 mod goals;
 mod hyperlabel_coverage;
+mod kept_runs;
 mod left_alone;
 mod novelty_filter;
 mod open_objectives;
@@ -36,6 +43,7 @@ mod outside;
 mod proofs;
 mod rounds;
 mod selection;
+mod standing;
 mod state;
 mod test_validation;
 mod unknown_reasons;
@@ -56,6 +64,9 @@ pub(crate) struct SessionOutcome {
     pub(crate) contradictions: Vec<String>,
     /// The reason for which nothing could be explored, if nothing could.
     pub(crate) refused: Option<ExploreError>,
+    /// The numbers of objectives of each function under test whose reasons an earlier attempt gave, where
+    /// there are some.
+    pub(crate) taken_over: Vec<TakenOver>,
     /// Statements of the user that no input meets.
     pub(crate) unmet: Vec<Unmet>,
     /// The figures of the exploration, if there was one.
@@ -76,6 +87,19 @@ pub(crate) struct ExplainedObjective {
     pub(crate) elsewhere: Vec<(usize, usize)>,
 }
 
+/// What a session found about objectives that were open.
+#[derive(Default)]
+struct Work {
+    /// The exploration of the objectives of control flow alone, if there was one.
+    control: Option<(Summary, LastDiscovery)>,
+    /// The main exploration, if there was one.
+    explored: Option<(Summary, LastDiscovery)>,
+    /// The reason for which nothing could be explored, if nothing could.
+    refused: Option<ExploreError>,
+    /// One sentence for each internal error.
+    contradictions: Vec<String>,
+}
+
 impl Session<'_, '_> {
     /// Runs a session. Findings until a limit or Ctrl-C are in the ledger.
     pub(crate) fn run(
@@ -84,82 +108,37 @@ impl Session<'_, '_> {
         budget: &Budget,
     ) -> Result<SessionOutcome, Error> {
         let limit = budget.remaining();
+        let begun = Instant::now();
         self.recorded.augments = config.augmentation.is_some();
-        self.runner.begin_function(budget);
+        self.runner.begin_function(budget, self.runs.is_settled);
         self.record(|_, target, recording| recording.objectives(target.objectives))?;
         let mut hyper_coverage = HyperlabelCoverage::new(self.all);
         self.measure_known_tests(&mut hyper_coverage)?;
-        let mut contradictions = Vec::new();
-        let control =
-            self.decide_control(&mut hyper_coverage, config, budget, &mut contradictions)?;
-        let mut left = self.open_goals()?;
-        log::info!("{}: {} objectives are open before proofs", self.name(), left.len());
-        if config.augmentation.is_some() {
-            // Most transformed conditions are satisfied without a question. The others are proved later.
-            self.remove_transformed(&mut left);
+        let taken_over = self.take_over(config)?;
+        let mut work = Work::default();
+        if taken_over.is_none() && self.has_work(config)? {
+            self.decide(config, budget, &mut hyper_coverage, &mut work)?;
         }
-        self.prove(&left, config, budget)?;
-        self.record_implied_verdicts()?;
-        let left = self.goals_to_explore(config)?;
-        log::info!("{}: {} objectives are open after proofs", self.name(), left.len());
-        let wanted = !left.is_empty() || !config.stop_when_covered;
-        let (mut explored, mut refused) = (None, None);
-        if wanted && !budget.cancel_token().is_cancelled() {
-            let relaxed = self.without_lengths(config);
-            let kept = self.time_for_proofs(config, budget);
-            let first = budget
-                .keeping(Self::time_for_relaxed_lengths(relaxed.as_ref(), budget))
-                .keeping(kept);
-            let round =
-                Round { spec: &self.project.spec, concludes: Conclusion::Always, ends_well: false };
-            match self.explore(
-                &round,
-                &left,
-                &mut hyper_coverage,
-                config,
-                &first,
-                &mut contradictions,
-            )? {
-                Ok(found) => {
-                    let (summary, relaxed) = (&found.0, relaxed.as_ref());
-                    self.explore_leading_elements(
-                        summary,
-                        &mut hyper_coverage,
-                        config,
-                        &first,
-                        &mut contradictions,
-                    )?;
-                    self.explore_relaxed_lengths(
-                        relaxed,
-                        &mut hyper_coverage,
-                        config,
-                        &budget.keeping(kept),
-                        &mut contradictions,
-                    )?;
-                    self.prove_unreachable(
-                        summary,
-                        config,
-                        budget,
-                        &mut hyper_coverage,
-                        &mut contradictions,
-                    )?;
-                    self.prove_left(summary, config, budget)?;
-                    self.record_implied_verdicts()?;
-                    explored = Some(found);
-                }
-                Err(error) => {
-                    self.record_refused(&left, &error)?;
-                    refused = Some(error);
-                }
-            }
-        }
+        let Work { control, explored, refused, mut contradictions } = work;
         self.ask_outside(&mut hyper_coverage, budget)?;
         contradictions.extend(self.withdraw_contradicted()?);
         self.record_left_alone()?;
+        let ended = Ended {
+            refused: refused.is_some(),
+            unmet: explored.as_ref().is_some_and(|(summary, _)| !summary.unmet.is_empty()),
+            contradicted: !contradictions.is_empty(),
+            interrupted: budget.cancel_token().is_cancelled(),
+        };
+        if taken_over.is_none() && ended.is_regular() {
+            self.record_attempt(config, begun.elapsed())?;
+        }
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
         let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
         let tests = self.tests_worth_keeping(time)?;
+        if ended.is_regular() {
+            self.record_runs()?;
+        }
         log::info!(
             "{}: {} tests are kept; {} contradictions",
             self.name(),
@@ -181,10 +160,77 @@ impl Session<'_, '_> {
             objectives,
             contradictions,
             refused,
+            taken_over: taken_over.unwrap_or_default(),
             unmet,
             exploration,
             attempts,
         })
+    }
+
+    /// Whether anything is to be proved or explored.
+    fn has_work(&self, config: &Config) -> Result<bool, Error> {
+        let of_occurrences = config.augmentation.is_some_and(|asked| asked.each_occurrence);
+        Ok(!config.stop_when_covered || of_occurrences || !self.open_goals()?.is_empty())
+    }
+
+    /// Proves and explores what is open.
+    fn decide(
+        &mut self,
+        config: &Config,
+        budget: &Budget,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+        work: &mut Work,
+    ) -> Result<(), Error> {
+        let contradictions = &mut work.contradictions;
+        work.control = self.decide_control(hyper_coverage, config, budget, contradictions)?;
+        let mut left = self.open_goals()?;
+        log::info!("{}: {} objectives are open before proofs", self.name(), left.len());
+        if config.augmentation.is_some() {
+            // Most transformed conditions are satisfied without a question. The others are proved later.
+            self.remove_transformed(&mut left);
+        }
+        self.prove(&left, config, budget)?;
+        self.record_implied_verdicts()?;
+        let left = self.goals_to_explore(config)?;
+        log::info!("{}: {} objectives are open after proofs", self.name(), left.len());
+        let wanted = !left.is_empty() || !config.stop_when_covered;
+        if wanted && !budget.cancel_token().is_cancelled() {
+            self.explore_left(&left, config, budget, hyper_coverage, work)?;
+        }
+        Ok(())
+    }
+
+    /// Explores what is left after proofs, and proves what exploration leaves.
+    fn explore_left(
+        &mut self,
+        left: &[Goal],
+        config: &Config,
+        budget: &Budget,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+        Work { explored, refused, contradictions, .. }: &mut Work,
+    ) -> Result<(), Error> {
+        let relaxed = self.without_lengths(config);
+        let relaxed = relaxed.as_ref();
+        let kept = self.time_for_proofs(config, budget);
+        let first = budget.keeping(Self::time_for_relaxed_lengths(relaxed, budget)).keeping(kept);
+        let (concludes, ends_well) = (Conclusion::Always, false);
+        let round = Round { spec: &self.project.spec, concludes, ends_well };
+        let found =
+            match self.explore(&round, left, hyper_coverage, config, &first, contradictions)? {
+                Ok(found) => explored.insert(found),
+                Err(error) => {
+                    self.record_refused(left, &error)?;
+                    *refused = Some(error);
+                    return Ok(());
+                }
+            };
+        let summary = &found.0;
+        self.explore_leading_elements(summary, hyper_coverage, config, &first, contradictions)?;
+        let rest = budget.keeping(kept);
+        self.explore_relaxed_lengths(relaxed, hyper_coverage, config, &rest, contradictions)?;
+        self.prove_unreachable(summary, config, budget, hyper_coverage, contradictions)?;
+        self.prove_left(summary, config, budget)?;
+        self.record_implied_verdicts()
     }
 
     /// The state of the objectives of each function under test, with the positions of the tests that

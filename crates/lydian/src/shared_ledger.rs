@@ -4,47 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lydian_base::Diagnostic;
-use lydian_ir::FuncId;
-use lydian_ledger::{EvidenceScope, Ledger};
+use lydian_ledger::Ledger;
 
 use crate::error::Error;
 use crate::events::{Observer, tell};
-use crate::objectives::Semantics;
-use crate::project::{Project, WholeProgramTest};
+
+pub(crate) use scopes::Scopes;
+
+mod scopes;
 
 /// The translation unit as the ledger names it.
 pub(crate) fn unit_name(file: &Path) -> String {
     file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
-/// The text that decides, besides the code, which runs are considered.
-pub(crate) fn configuration(project: &Project, semantics: Semantics) -> String {
-    let settings = &project.settings.text;
-    let mut text = format!("semantics {semantics:?}; inputs {settings}");
-    if let Some(WholeProgramTest { request, .. }) = &project.whole {
-        let arguments = request.arguments.map(|of| vec![of.least, of.most, of.length]);
-        let files = request.files.map(|of| vec![of.count, of.bytes]);
-        text += &format!(
-            "; from main, with {:?} {:?} {:?}",
-            arguments.unwrap_or_default(),
-            request.stdin,
-            files.unwrap_or_default()
-        );
-    }
-    text
-}
-
-/// The conditions under which evidence on objectives of a function is valid.
-pub(crate) fn evidence_scope(
-    project: &Project,
-    (function, semantics): (FuncId, Semantics),
-    configuration: &str,
-) -> EvidenceScope {
-    let Project { program, texts, build, .. } = project;
-    let flags: Vec<&str> = build.flags.for_parsing().collect();
-    let settings = format!("{semantics:?} {}", flags.join(" "));
-    let code = lydian_objective::code_fingerprint(program, &texts.all, function, &settings);
-    EvidenceScope { code, configuration: configuration.to_owned() }
 }
 
 /// The path of the ledger in a folder of tests.

@@ -6,17 +6,20 @@ use std::path::{Path, PathBuf};
 use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
-use lydian_native::{Build, MeasuredRun, Outcome, Run};
+use lydian_native::{Build, MeasuredRun};
+use lydian_report::SuiteTest;
 use lydian_report::suite::c::frameworks::Framework;
 use lydian_report::suite::{self, ktest, names, testcomp};
-use lydian_report::{Memory, Observation, Outcome as Ending, SuiteTest};
 
 use crate::error::Error;
 use crate::events::{Observer, tell};
 use crate::files;
-use crate::measurement::test_runner::{Forecast, TestRunner};
+use crate::measurement::test_runner::TestRunner;
 use crate::project::Project;
 
+pub(crate) use observed::ObservedTest;
+
+mod observed;
 pub(crate) mod ownership;
 
 /// The suite as JSON, in a folder of tests.
@@ -56,10 +59,7 @@ pub(crate) struct KeptTest {
     pub(crate) name: String,
     pub(crate) test: Test,
     pub(crate) measured: MeasuredRun,
-    /// The memory after it, if it ends well, and the same from a run in which uninitialised memory has
-    /// other values.
-    pub(crate) seen: Option<[Run; 2]>,
-    pub(crate) forecast: Forecast,
+    pub(crate) observed: ObservedTest,
     pub(crate) covers: Vec<String>,
     /// Its purpose in terms of the source text.
     pub(crate) kept_for: Vec<String>,
@@ -81,12 +81,12 @@ impl KeptTest {
                 return Ok(None);
             }
         };
-        let (forecast, seen) = runner.observed(&test, &measured.run.outcome)?;
-        if seen.is_none() {
+        let observed = ObservedTest::of(runner, &test, &measured)?;
+        if !observed.has_memory {
             return Ok(None);
         }
         let (covers, kept_for) = (Vec::new(), Vec::new());
-        Ok(Some(Self { name, test, measured, seen, forecast, covers, kept_for }))
+        Ok(Some(Self { name, test, measured, observed, covers, kept_for }))
     }
 }
 
@@ -122,16 +122,16 @@ impl Suite {
                 faults.push(FailingTest { name: name.clone(), ending: outcome.to_string() });
             }
             names.push(name.clone());
-            let observed = Some(observed(program, &kept));
+            let ObservedTest { observation, no_variables, .. } = kept.observed;
             let mut test = kept.test;
             // The environment of the suite may have them.
             let target = program.types.target;
-            let no_variables = kept.forecast.no_variables.iter();
+            let no_variables = no_variables.iter();
             let no_variables = no_variables.map(|name| ExternalResult::no_variable(name, target));
             test.externals.extend(no_variables);
             self.tests.push(SuiteTest {
                 name,
-                observed,
+                observed: Some(observation),
                 test,
                 covers: kept.covers,
                 kept_for: kept.kept_for,
@@ -398,41 +398,4 @@ fn read_foreign(file: &Path, project: &Project) -> Result<Vec<SuiteTest>, Error>
     };
     let suite = tests.into_iter().map(|(name, test)| SuiteTest::new(name, test));
     Ok(suite.collect())
-}
-
-/// The observed behaviour of a run, in the suite's form.
-fn observed(program: &Program, kept: &KeptTest) -> Observation {
-    let outcome = &kept.measured.run.outcome;
-    let ending = match outcome {
-        Outcome::Returned(_) => Ending::Returned,
-        Outcome::Exited(status) => Ending::Exited(*status),
-        Outcome::Aborted => Ending::Aborted,
-        Outcome::Crashed(crash) => Ending::Crashed(crash.signal),
-        Outcome::TimedOut(limit) => Ending::TimedOut(*limit),
-        other => Ending::Ended(other.to_string()),
-    };
-    let Forecast { is_undefined, has_no_result, calls, .. } = &kept.forecast;
-    let mut seen = match &kept.seen {
-        Some([first, other]) if !is_undefined => {
-            Observation::of(program, &kept.test, ending, &memory(first), Some(&memory(other)))
-        }
-        _ => Observation::ended(ending),
-    };
-    if *has_no_result {
-        seen.result = None;
-    }
-    let attempts = kept.measured.run.attempts.iter().map(|attempt| attempt.what.clone()).collect();
-    Observation { is_undefined: *is_undefined, calls: calls.clone(), attempts, ..seen }
-}
-
-/// The memory of a run.
-fn memory(run: &Run) -> Memory<'_> {
-    Memory {
-        result: if let Outcome::Returned(bytes) = &run.outcome { bytes } else { &[] },
-        objects: &run.objects,
-        globals: &run.globals,
-        released: &run.released,
-        blocks: &run.blocks,
-        places: Some(&run.places),
-    }
 }

@@ -44,6 +44,11 @@ impl Enumeration {
         self.functions.iter().map(|plan| plan.notes.clone()).collect()
     }
 
+    /// Writes no mutants of other functions into a text. Numbers stay.
+    pub fn keep_functions(&mut self, is_kept: &dyn Fn(&FunctionNotes) -> bool) {
+        self.functions.retain(|plan| is_kept(&plan.notes));
+    }
+
     /// Leaves out mutants of functions that the compiler refuses: at first those by patterns that are no
     /// program alone, as `is_program` says, and else all. Returns whether there are any.
     pub fn leave_out(

@@ -151,7 +151,7 @@ impl MeasuredRun {
 
 impl Run {
     /// A run of which only the outcome is known.
-    pub(crate) fn ended(outcome: Outcome) -> Self {
+    pub fn ended(outcome: Outcome) -> Self {
         Self {
             outcome,
             cells: Vec::new(),

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use lydian_base::{Arena, SourceMap};
+use lydian_base::{Arena, SourceMap, Span};
 use lydian_ir::stmt::{Callee, Terminator};
 use lydian_ir::{
     Body, CType, CTypeId, CTypes, Expr, ExprArena, ExprId, FuncId, Function, GlobalId, GlobalInit,
@@ -23,8 +23,13 @@ use lydian_ir::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use text::TextPosition;
+use text::normalise;
+
 use crate::hyper::{Atom, Hyper, Passage, Sequence, SequenceId};
 use crate::label::{Label, LabelId, LabelKey, Pred, Site};
+
+mod text;
 
 /// What the names of globals begin with that are numbered within their unit: string literals, constant
 /// initialisers, and compound literals at file scope.
@@ -251,8 +256,9 @@ pub fn is_same_text(a: &SourceMap, b: &SourceMap) -> bool {
     normalise(a.text()) == normalise(b.text())
 }
 
-/// Functions and globals that a run can reach, by name.
-pub(crate) fn reachable(
+/// Functions and globals that a run of a function can reach, by name. A call through a pointer counts as
+/// reaching every function of the program of that type.
+pub fn reachable(
     program: &Program,
     start: FuncId,
 ) -> (BTreeMap<&str, FuncId>, BTreeMap<&str, GlobalId>) {
@@ -313,8 +319,7 @@ fn hash_own(hasher: &mut blake3::Hasher, program: &Program, map: &SourceMap, fun
     part(types.hasher, &function.name);
     types.add(function.ty);
     let Some(body) = &function.body else { return };
-    let text = if body.source.body.is_none() { function.span } else { body.source.body };
-    part(types.hasher, &normalise(map.slice(text)));
+    part(types.hasher, &normalise(map.slice(own_span(function, body))));
     shape(types.hasher, body);
     body.locals.values().for_each(|local| types.add(local.ty));
     let mut globals = FxHashSet::default();
@@ -332,10 +337,15 @@ fn hash_own(hasher: &mut blake3::Hasher, program: &Program, map: &SourceMap, fun
     }
 }
 
+/// The span of the text of a function with a body.
+pub(crate) const fn own_span(function: &Function, body: &Body) -> Span {
+    if body.source.body.is_none() { function.span } else { body.source.body }
+}
+
 /// The name of a global, which for one without a name in C follows from its type and contents. Within
 /// a unit equal string literals are one global, and each compound literal is written once, so the
 /// contents say as much as the number.
-fn global_name(program: &Program, id: GlobalId) -> Cow<'_, str> {
+pub fn global_name(program: &Program, id: GlobalId) -> Cow<'_, str> {
     let global = &program.globals[id];
     let Some(kind) = NUMBERED.iter().find(|kind| global.name.starts_with(**kind)) else {
         return Cow::Borrowed(&global.name);
@@ -451,88 +461,4 @@ fn part(hasher: &mut blake3::Hasher, text: &str) {
 
 fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("a String takes all text");
-}
-
-/// The text without line markers and comments, each stretch of white space outside of literals
-/// made one space.
-fn normalise(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut line_start = true;
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let taken = if line_start && is_line_marker(rest) {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if first.is_whitespace() {
-            let end = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
-            line_start |= rest[..end].contains('\n');
-            space(&mut out);
-            rest = &rest[end..];
-            continue;
-        } else if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if let Some(comment) = rest.strip_prefix("/*") {
-            space(&mut out);
-            comment.find("*/").map_or(rest.len(), |end| end + 4)
-        } else {
-            let taken = if matches!(first, '"' | '\'') {
-                literal_length(rest, first)
-            } else {
-                first.len_utf8()
-            };
-            out.push_str(&rest[..taken]);
-            taken
-        };
-        line_start = false;
-        rest = &rest[taken..];
-    }
-    out.truncate(out.trim_end().len());
-    out
-}
-
-fn space(out: &mut String) {
-    if !out.is_empty() && !out.ends_with(' ') {
-        out.push(' ');
-    }
-}
-
-/// Whether the line is `# 12 "file.c"`; a `#pragma` is none.
-fn is_line_marker(text: &str) -> bool {
-    text.strip_prefix('#')
-        .is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// The length of a string or character literal, its quotes included.
-fn literal_length(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        if c == quote && !escaped {
-            return at + 1;
-        }
-        escaped = c == '\\' && !escaped;
-    }
-    text.len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn line_markers_comments_and_white_space_do_not_show_in_the_normal_text() {
-        let a = "{\n# 7 \"a.c\"\n  return  1; // one\n}";
-        let b = "{ return /* two */ 1;\n}\n";
-        assert_eq!(normalise(a), normalise(b));
-    }
-
-    #[test]
-    fn the_contents_of_a_literal_show_in_the_normal_text() {
-        assert_eq!(normalise("f(\"a  // b\\\"  c\")"), "f(\"a  // b\\\"  c\")");
-        assert_ne!(normalise("f(\" \")"), normalise("f(\"  \")"));
-        assert_ne!(normalise("a b"), normalise("ab"));
-    }
-
-    #[test]
-    fn a_pragma_is_no_line_marker() {
-        assert_eq!(normalise("#pragma pack(1)\nint x;"), "#pragma pack(1) int x;");
-    }
 }

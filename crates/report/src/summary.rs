@@ -13,6 +13,19 @@ pub struct Summary {
     /// The guesses about inputs, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guesses: Vec<GuessSummary>,
+    /// The functions with unknown objectives that were not tried, since an earlier run with no less effort
+    /// left them open. Their reasons are those of that run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken_over: Vec<TakenOver>,
+}
+
+/// The objectives of a function whose reasons for being unknown are those of an earlier run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenOver {
+    /// The function.
+    pub function: String,
+    /// How many there are.
+    pub objectives: usize,
 }
 
 /// A guess about inputs that settings can overrule.
@@ -309,7 +322,8 @@ mod tests {
             functions: vec![name.clone()],
         };
         let functions = vec![function(Some(exploration)), function(None)];
-        let summary = Summary { functions, guesses: vec![guess] };
+        let taken_over = vec![TakenOver { function: "f".into(), objectives: 2 }];
+        let summary = Summary { functions, guesses: vec![guess], taken_over };
         let text = summary.to_json();
         assert!(text.contains("\"infeasible_as_assumed\": 1"), "{text}");
         assert!(text.contains("\"sentence\": \"p and q are different objects\""), "{text}");

@@ -49,6 +49,10 @@ pub(crate) struct MutateArgs {
     /// A test's time on a mutant: so many times its time on the program, and half a second more
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) time_factor: u32,
+    /// Seconds for running tests on mutants: those that are left then have no result, and the same command
+    /// goes on with them [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) run_time: Option<f64>,
     /// Seconds for proofs that survivors of a file are equivalent; 0 leaves them out
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = seconds)]
     pub(crate) proof_time: f64,

@@ -49,10 +49,14 @@ pub(crate) struct ProveArgs {
     /// Write a certificate of each proof into this folder, for `lydian check`
     #[arg(long, value_name = "DIR")]
     pub(crate) certificates: Option<PathBuf>,
-    /// With criteria: also record in this ledger what no run covers, with its certificates; `gen` keeps one
-    /// in its folder of tests, `ledger.sqlite`
-    #[arg(long, value_name = "FILE", requires = "criteria")]
+    /// Keep the answers in this ledger: a later run on the same program with no more effort takes them over.
+    /// With criteria: also record what no run covers, with its certificates; `gen` keeps a ledger in its
+    /// folder of tests, `ledger.sqlite`
+    #[arg(long, value_name = "FILE")]
     pub(crate) ledger: Option<PathBuf>,
+    /// With a ledger: prove again what an earlier run answered
+    #[arg(long, requires = "ledger", conflicts_with = "criteria")]
+    pub(crate) again: bool,
     #[command(flatten)]
     pub(crate) other_tools: OtherToolArgs,
     #[command(flatten)]

@@ -176,6 +176,7 @@ fn task(
         jobs,
         all_tests,
         limits,
+        run_time: args.run_time.map(time_limit),
         kept: Some(kept),
         leaves_out_failing: false,
     })
@@ -269,6 +270,13 @@ impl Shown<'_> {
                 count => format!(", and {count} results of earlier runs"),
             },
         );
+        let left = results.all().filter(|result| result.outcome == Outcome::Pending).count();
+        if left > 0 {
+            let _ = writeln!(
+                text,
+                "{left} mutants were not run, as the time was over: the same command goes on with them."
+            );
+        }
         let killed = results.all().filter(|result| !result.killed_by.is_empty());
         let killed: Vec<&MutantResult> = killed.collect();
         let subsumed = killed.iter().filter(|result| result.subsumed).count();

@@ -46,6 +46,8 @@ pub(crate) fn run(args: &ProveArgs) -> Result<ExitCode, Failure> {
         certify: args.certificates.is_some()
             || args.other_tools.export_c.is_some()
             || args.other_tools.witnesses.is_some(),
+        ledger: args.ledger.clone(),
+        again: args.again,
     };
     let mut proofs = Proofs::of_errors(&request, &cancel, &Terminal::new())?;
     let outside = OutsideAnswers::ask(&mut proofs, args.outside.request().as_ref(), &cancel);
@@ -88,6 +90,10 @@ fn shown(proofs: &Proofs) -> String {
     proofs.errors.iter().for_each(|error| show(&mut text, error));
     for reason in &proofs.inexact {
         let _ = writeln!(text, "the proofs take in more runs than the program has: {reason}");
+    }
+    if proofs.taken_over {
+        text +=
+            "the answers are those of an earlier run with no less effort (--again proves again)\n";
     }
     text
 }

@@ -5,7 +5,10 @@
 //! ([`SecondRun::Function`]). Tests are written as C with assertions of what the old version does. A
 //! difference is shown by a test that passes with the old version and fails with the new one, natively.
 
+use std::ops::Not as _;
+
 use lydian_inputs::{InputSpec, Settings};
+use lydian_ir::Program;
 use lydian_ir::test::Test;
 use lydian_objective::Criterion;
 use lydian_objective::changes::{FunctionChange, FunctionStatus};
@@ -23,7 +26,8 @@ use crate::error::Error;
 use crate::events::Event;
 use crate::measurement::compiled_program::Measurement;
 use crate::measurement::{MeasurementOptions, confinement};
-use crate::objectives::ObjectiveRequest;
+use crate::objectives::{ObjectiveRequest, Objectives};
+use crate::project::Project;
 use crate::suite::{KeptTest, Suite};
 
 /// The most tests that are tried for a difference.
@@ -95,19 +99,27 @@ impl Comparison<'_> {
         let measurement = Measurement::new(&project, &objectives, options, confinement);
         let compiled = measurement.begin();
         let mut runner = measurement.runner(&compiled);
+        let mut of_new = ConfinedRuns::new(self, change);
         let mut reason = "inputs on which they should differ were found, but none is a test in C";
         for test in tests {
             if self.cancel.is_cancelled() {
                 break;
             }
+            let both = (&common.program, test.clone());
             let Some(test) = as_test_of(&project.program, &common.program, test) else { continue };
             let name = names::of_test(&change.name, "differs");
             let kept = KeptTest::with_assertions(&mut runner, test, name)?;
             let Some(kept) = kept else { continue };
+            // The test in C is not confined.
+            if !kept.measured.run.attempts.is_empty() || of_new.reach_out(both)? {
+                reason = "inputs on which they should differ were found, but a run with them reaches out of \
+                          the program";
+                continue;
+            }
             let mut suite = Suite::default();
             suite.add(&project.program, vec![kept]);
             suite.tests.iter_mut().for_each(|test| test.thorough = true);
-            let build = compiled.get()?.build();
+            let build = compiled[0].get()?.build();
             let shown =
                 TwoVersionTest::of(&suite, (&project, build), (self.request, &change.name))?;
             reason = "inputs on which they should differ were found, but no test with them fails";
@@ -119,5 +131,39 @@ impl Comparison<'_> {
             }
         }
         Ok(DiffVerdict::Unknown { reason: reason.to_owned() })
+    }
+}
+
+/// Runs of the new version that are confined, made ready when the first is wanted.
+struct ConfinedRuns<'c> {
+    comparison: &'c Comparison<'c>,
+    change: &'c FunctionChange,
+    made: Option<(Project, Objectives)>,
+}
+
+impl<'c> ConfinedRuns<'c> {
+    const fn new(comparison: &'c Comparison<'c>, change: &'c FunctionChange) -> Self {
+        Self { comparison, change, made: None }
+    }
+
+    /// Whether the new version tries something outside of the program on the inputs of a test of both, or
+    /// cannot be run confined on them.
+    fn reach_out(&mut self, (program, test): (&Program, Test)) -> Result<bool, Error> {
+        if self.made.is_none() {
+            let Comparison { versions, request, .. } = self.comparison;
+            let silent = |_: Event<'_>| {};
+            let project = versions.project(&request.new, &self.change.name)?;
+            let wanted = ObjectiveRequest::new([Criterion::Fc]);
+            let objectives = project.objectives(&wanted, &silent)?;
+            self.made = Some((project, objectives));
+        }
+        let Some((project, objectives)) = &self.made else { return Ok(false) };
+        let Some(test) = as_test_of(&project.program, program, test) else { return Ok(true) };
+        let confinement = confinement::confinement(true, self.comparison.observer);
+        let options = MeasurementOptions::default();
+        let measurement = Measurement::new(project, objectives, options, confinement);
+        let compiled = measurement.begin();
+        let measured = measurement.runner(&compiled).measure(&test)?;
+        Ok(measured.is_ok_and(|measured| measured.run.attempts.is_empty()).not())
     }
 }

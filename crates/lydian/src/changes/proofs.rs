@@ -51,6 +51,8 @@ impl Comparison<'_> {
             provers: Provers::Engines,
             jobs: NonZeroUsize::new(1),
             certify: false,
+            ledger: None,
+            again: false,
         };
         let proofs = Proofs::of_linked(program, &request, self.cancel);
         let proofs = proofs.map_err(|error| log::info!("no proof: {error}")).ok()?;

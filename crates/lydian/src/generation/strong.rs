@@ -4,36 +4,40 @@
 use std::time::Instant;
 
 use lydian_base::Diagnostic;
+use lydian_ledger::{EvidenceScope, FunctionName, NoteKind};
 use lydian_mutate::{Operator, on_one_line};
 use lydian_native::Build;
 use lydian_objective::Criterion;
 use lydian_objective::evidence::AssumedObjective;
 use lydian_report::{CriterionSummary, FunctionSummary, ObjectiveSummary, Summary, VerdictKind};
+use lydian_symex::{Config, Limits};
 
-use super::Run;
+use super::{Run, Task};
 use crate::error::Error;
 use crate::events::tell;
 use crate::measurement::test_runner::TestRunner;
 use crate::mutation::killing::{KillRequest, Killing, StrongObjective, StrongVerdict};
+use crate::mutation::known_mutants::KnownMutants;
 use crate::mutation::patterns;
+use crate::session::FunctionUnderTest;
+use crate::shared_ledger::SharedLedger;
 use crate::suite::Suite;
 
 impl Run<'_> {
-    /// Adds tests that kill mutants, and the verdicts on these, if the criterion is asked for. Returns whether
+    /// Adds tests that kill mutants, and the verdicts on these, if the criterion is asked for: then there is a
+    /// runner. Returns whether
     /// verdicts contradict each other.
     ///
     /// # Errors
     /// Mutants that cannot be compiled or run. The suite and the summary are whole without them.
     pub(super) fn kill_mutants(
         &self,
-        suite: &mut Suite,
-        summary: &mut Summary,
-        runner: &mut TestRunner<'_>,
+        (suite, summary): (&mut Suite, &mut Summary),
+        runner: Option<&mut TestRunner<'_>>,
         build: &Build,
+        (tasks, ledger): (&[Task<'_>], Option<&SharedLedger>),
     ) -> Result<bool, Error> {
-        if !self.objectives.request.criteria.contains(&Criterion::Sm) {
-            return Ok(false);
-        }
+        let Some(runner) = runner else { return Ok(false) };
         if self.project.entry().is_some() {
             let what = "mutants of a program that is tested as a whole are not asked for (sm)";
             let note = "`lydian mutate` says which mutants the tests kill";
@@ -55,9 +59,14 @@ impl Run<'_> {
             cancel: self.cancel,
             observer: self.observer,
         };
-        let known = suite.tests.len();
-        let found = Killing { request, runner, suite: &mut *suite }.run(&|_| true);
-        let added = suite.tests[known..].iter().map(|test| test.test.function.as_str());
+        let before = suite.tests.len();
+        let mut known = self.known_mutants(tasks, ledger)?;
+        let killing = Killing { request, runner, suite: &mut *suite, known: &mut known };
+        let found = { killing }.run(&|_| true);
+        if found.is_ok() && !self.cancel.is_cancelled() {
+            self.record_mutants(&known, tasks, ledger)?;
+        }
+        let added = suite.tests[before..].iter().map(|test| test.test.function.as_str());
         let added: Vec<&str> = added.collect();
         let share = begun.elapsed().as_secs_f64() / summary.functions.len().max(1) as f64;
         for function in &mut summary.functions {
@@ -71,6 +80,62 @@ impl Run<'_> {
             add(function, &own);
         }
         Ok(found.iter().any(StrongObjective::is_contradictory))
+    }
+}
+
+impl Run<'_> {
+    /// The key of what is known of a function's mutants: all that it depends on.
+    fn mutant_key(&self, target: &FunctionUnderTest<'_>) -> Result<String, Error> {
+        let EvidenceScope { code, configuration } = &target.scope;
+        let exploration = Config { limits: Limits::default(), ..self.exploration() };
+        let exploration = Config { traces: false, measure_terms: false, ..exploration };
+        let limits = Limits { memory: None, ..self.options.exploration.limits.clone() };
+        let patterns = patterns(&self.project.request.configuration)?;
+        let version = env!("CARGO_PKG_VERSION");
+        let text =
+            format!("{version} {code} {configuration} {exploration:?} {limits:?} {patterns:?}");
+        Ok(blake3::hash(text.as_bytes()).to_hex()[..32].to_owned())
+    }
+
+    /// What earlier runs found out about the mutants of all functions.
+    fn known_mutants(
+        &self,
+        tasks: &[Task<'_>],
+        ledger: Option<&SharedLedger>,
+    ) -> Result<KnownMutants, Error> {
+        let mut known = KnownMutants::new();
+        let Some(ledger) = ledger.filter(|_| !self.options.again) else { return Ok(known) };
+        for target in tasks.iter().flat_map(|task| &task.targets) {
+            let name = self.project.name(target.objectives.function);
+            let function = FunctionName { unit: &self.unit, name };
+            let key = self.mutant_key(target)?;
+            let note =
+                ledger.lock().note(function, NoteKind::Mutants, &key).map_err(Error::from)?;
+            let record = note.and_then(|text| serde_json::from_str(&text).ok());
+            known.extend(record.map(|record| (name.to_owned(), record)));
+        }
+        Ok(known)
+    }
+
+    /// Records what is known of the mutants of all functions.
+    fn record_mutants(
+        &self,
+        known: &KnownMutants,
+        tasks: &[Task<'_>],
+        ledger: Option<&SharedLedger>,
+    ) -> Result<(), Error> {
+        let Some(ledger) = ledger else { return Ok(()) };
+        for target in tasks.iter().flat_map(|task| &task.targets) {
+            let name = self.project.name(target.objectives.function);
+            let (Some(record), key) = (known.get(name), self.mutant_key(target)?) else { continue };
+            let detail = serde_json::to_string(record).expect("a record is valid JSON");
+            let function = FunctionName { unit: &self.unit, name };
+            let mut ledger = ledger.lock();
+            let mut recording = ledger.record(function, &target.scope).map_err(Error::from)?;
+            recording.note(NoteKind::Mutants, &key, &detail).map_err(Error::from)?;
+            recording.commit().map_err(Error::from)?;
+        }
+        Ok(())
     }
 }
 

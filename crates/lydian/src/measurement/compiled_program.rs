@@ -20,6 +20,9 @@ use crate::project::{COMPILER, Project};
 pub(crate) struct Measurement<'a> {
     pub(super) project: &'a Project,
     pub(super) objectives: &'a [FunctionObjectives],
+    /// The objectives that the first program measures, where these are fewer. Each function keeps its
+    /// position.
+    some: Option<Vec<FunctionObjectives>>,
     pub(super) short_circuit: bool,
     flags: Vec<String>,
     limits: Limits,
@@ -29,13 +32,16 @@ pub(crate) struct Measurement<'a> {
 /// The instrumented program, compiled once for all threads.
 pub(crate) struct CompiledProgram<'m> {
     measurement: &'m Measurement<'m>,
+    /// The objectives that it measures.
+    objectives: &'m [FunctionObjectives],
     made: OnceLock<Result<Arc<InstrumentedProgram<'m>>, Error>>,
 }
 
 impl<'m> CompiledProgram<'m> {
     /// The program. The first caller compiles it, and all other callers wait.
     pub(crate) fn get(&self) -> Result<&Arc<InstrumentedProgram<'m>>, Error> {
-        let made = self.made.get_or_init(|| self.measurement.compile().map(Arc::new));
+        let made =
+            self.made.get_or_init(|| self.measurement.compile(self.objectives).map(Arc::new));
         made.as_ref().map_err(Clone::clone)
     }
 
@@ -73,6 +79,7 @@ impl<'a> Measurement<'a> {
         Self {
             project,
             objectives: &objectives.functions,
+            some: None,
             short_circuit: objectives.semantics == Semantics::ShortCircuit,
             flags: project.build.flags.for_parsing().map(String::from).collect(),
             limits: Limits {
@@ -86,13 +93,29 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// The program, not yet compiled.
-    pub(crate) fn begin(&self) -> Arc<CompiledProgram<'_>> {
-        Arc::new(CompiledProgram { measurement: self, made: OnceLock::new() })
+    /// The same with fewer objectives in the first program. Each function keeps its position.
+    pub(crate) fn with_some(self, some: Option<Vec<FunctionObjectives>>) -> Self {
+        Self { some, ..self }
+    }
+
+    /// The program in which some functions are measured, and the one in which all are, not yet compiled. They
+    /// are the same unless there are fewer.
+    pub(crate) fn begin(&self) -> [Arc<CompiledProgram<'_>>; 2] {
+        let of = |objectives| {
+            Arc::new(CompiledProgram { measurement: self, objectives, made: OnceLock::new() })
+        };
+        let all = of(self.objectives);
+        match &self.some {
+            None => [all.clone(), all],
+            Some(some) => [of(some), all],
+        }
     }
 
     /// Instruments and compiles the program.
-    fn compile(&self) -> Result<InstrumentedProgram<'_>, Error> {
+    fn compile<'m>(
+        &'m self,
+        objectives: &'m [FunctionObjectives],
+    ) -> Result<InstrumentedProgram<'m>, Error> {
         let request = MeasureRequest {
             rewrite: RewriteRequest {
                 starts: &self.project.texts.starts,
@@ -100,7 +123,7 @@ impl<'a> Measurement<'a> {
                 ..RewriteRequest::for_tests(
                     &self.project.texts.users,
                     &self.project.program,
-                    self.objectives,
+                    objectives,
                 )
             },
             companions: &self.project.build.companions,

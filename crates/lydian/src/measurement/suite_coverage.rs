@@ -65,7 +65,7 @@ impl Project {
         let confinement = confinement::confinement(options.confined, observer);
         let measurement = Measurement::new(self, objectives, options, confinement);
         let compiled = measurement.begin();
-        compiled.get()?;
+        compiled[0].get()?;
         let mut runner = measurement.runner(&compiled);
         let functions = &objectives.functions;
         let mut records = vec![CoverageRecord::new(); functions.len()];
@@ -94,7 +94,7 @@ impl Project {
         let mut consolidation = Consolidation::new(functions);
         consolidation.update(&records);
         tell(observer, &unjudged(functions, &consolidation));
-        tell(observer, &unmeasured(self, functions, compiled.get()?.plan()));
+        tell(observer, &unmeasured(self, functions, compiled[0].get()?.plan()));
         let coverage = Coverage { records, consolidation };
         let summaries = functions.iter().enumerate().map(|(index, function)| {
             let name = self.name(function.function).to_owned();

@@ -54,11 +54,14 @@ const PREDICATES_OF_ENDLESS: u64 = 20_000_000;
 /// Runs tests natively and in the interpreter.
 pub(crate) struct TestRunner<'a> {
     project: &'a Project,
-    compiled: Arc<CompiledProgram<'a>>,
+    /// The program in which only some functions are measured, and the whole one. Often they are the same.
+    compiled: [Arc<CompiledProgram<'a>>; 2],
+    /// The position of the one that is run.
+    chosen: usize,
     /// The time of the function whose tests are measured.
     budget: Option<Budget>,
-    /// None before the first test.
-    measurer: Option<Measurer<'a>>,
+    /// One for each program; none before its first test.
+    measurers: [Option<Measurer<'a>>; 2],
     interpreter: Interpreter<'a>,
     coverage_interpreter: CoverageInterpreter<'a>,
     objectives: &'a [FunctionObjectives],
@@ -117,7 +120,7 @@ pub(crate) enum TestMisfit {
 
 impl<'a> Measurement<'a> {
     /// The runner of tests of one thread. The program is compiled when its first test is run.
-    pub(crate) fn runner<'m>(&'m self, compiled: &Arc<CompiledProgram<'m>>) -> TestRunner<'m> {
+    pub(crate) fn runner<'m>(&'m self, compiled: &[Arc<CompiledProgram<'m>>; 2]) -> TestRunner<'m> {
         let program = &self.project.program;
         let coverage_interpreter =
             CoverageInterpreter::new(program, self.objectives, self.short_circuit);
@@ -134,15 +137,16 @@ impl<'a> Measurement<'a> {
 impl<'a> TestRunner<'a> {
     pub(crate) fn new(
         project: &'a Project,
-        compiled: Arc<CompiledProgram<'a>>,
+        compiled: [Arc<CompiledProgram<'a>>; 2],
         coverage_interpreter: CoverageInterpreter<'a>,
         (objectives, tracer): (&'a [FunctionObjectives], Tracer<'a>),
     ) -> Self {
         Self {
             project,
             compiled,
+            chosen: 0,
             budget: None,
-            measurer: None,
+            measurers: [None, None],
             interpreter: Interpreter::new(&project.program),
             coverage_interpreter,
             objectives,
@@ -158,6 +162,16 @@ impl<'a> TestRunner<'a> {
         }
     }
 
+    /// The program under test.
+    pub(crate) const fn program(&self) -> &'a Program {
+        &self.project.program
+    }
+
+    /// Notes attempts of a test that ran earlier.
+    pub(crate) fn note_attempts(&mut self, attempts: &[Attempt]) {
+        self.attempts.extend(attempts.iter().cloned());
+    }
+
     /// The attempts of tests since the last call.
     pub(crate) fn take_attempts(&mut self) -> BTreeSet<Attempt> {
         std::mem::take(&mut self.attempts)
@@ -165,26 +179,27 @@ impl<'a> TestRunner<'a> {
 
     /// Whether a test can be run without waiting for the compiler.
     pub(crate) fn is_ready(&self) -> bool {
-        self.measurer.is_some() || self.compiled.is_done()
+        self.measurers[self.chosen].is_some() || self.compiled[self.chosen].is_done()
     }
 
     /// The native measurer. Waits until the program is compiled.
     fn measurer(&mut self) -> Result<&mut Measurer<'a>, Error> {
-        if self.measurer.is_none() {
+        let measurer = &mut self.measurers[self.chosen];
+        if measurer.is_none() {
             let waits = Instant::now();
-            let measurer = self.compiled.measurer()?;
+            let made = self.compiled[self.chosen].measurer()?;
             // The compiler's time is no function's own.
             self.budget.iter().for_each(|budget| budget.pause(waits.elapsed()));
-            self.given = measurer.build().externals().map(str::to_owned).collect();
-            self.measurer = Some(measurer);
+            self.given = made.build().externals().map(str::to_owned).collect();
+            *measurer = Some(made);
         }
-        Ok(self.measurer.as_mut().expect("it is made where there was none"))
+        Ok(measurer.as_mut().expect("it is made where there was none"))
     }
 
     /// The reason for which a label of a function cannot be measured; none if it can, or if no test was
     /// run yet.
     pub(crate) fn why_label_unmeasured(&self, index: usize, label: LabelId) -> Option<&str> {
-        self.measurer.as_ref()?.plan().why_label_unmeasured(index, label)
+        self.measurers[self.chosen].as_ref()?.plan().why_label_unmeasured(index, label)
     }
 
     /// The same for a hyperlabel.
@@ -193,7 +208,11 @@ impl<'a> TestRunner<'a> {
         (index, hyper): (usize, HyperId),
     ) -> Option<&str> {
         let hyper = &self.objectives[index].hypers[hyper].hyper;
-        self.measurer.as_ref()?.plan().why_hyperlabel_unmeasured(self.objectives, index, hyper)
+        self.measurers[self.chosen].as_ref()?.plan().why_hyperlabel_unmeasured(
+            self.objectives,
+            index,
+            hyper,
+        )
     }
 
     /// Whether the last test may cover sequences before undefined behaviour that were not counted.
@@ -218,12 +237,13 @@ impl<'a> TestRunner<'a> {
     }
 
     /// Begins the tests of another function: the running times of the previous ones do not matter for
-    /// it.
-    pub(crate) fn begin_function(&mut self, budget: &Budget) {
+    /// it. Functions that are expected to have no new tests may not be measured in the first program.
+    pub(crate) fn begin_function(&mut self, budget: &Budget, has_no_new_tests: bool) {
+        self.chosen = usize::from(has_no_new_tests);
         self.budget = Some(budget.clone());
         self.given_up.clear();
         self.attempts.clear();
-        if let Some(measurer) = &mut self.measurer {
+        for measurer in self.measurers.iter_mut().flatten() {
             measurer.be_patient();
         }
     }

@@ -5,6 +5,7 @@
 //! follows the original, and from the same inputs a mutant ([`SecondRun`]). What comes before the mutated
 //! place is shared: the path condition, and all memory that came into being.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use lydian_base::CancelToken;
@@ -31,6 +32,8 @@ pub(crate) struct ComparedProgram {
     variable: GlobalId,
     /// The mutants of the file, by number.
     pub(crate) mutants: Vec<Mutant>,
+    /// The functions whose mutants are in the program.
+    functions: BTreeSet<String>,
     /// The text of the program.
     _place: tempfile::TempDir,
 }
@@ -46,10 +49,12 @@ impl ComparedProgram {
         patterns: &[Pattern],
     ) -> Result<Option<Self>, Error> {
         let own = canonical(&project.build.file);
-        Self::load_of(project, (operators, patterns), &|name| canonical(Path::new(name)) == own)
+        let is_own = |name: &str| canonical(Path::new(name)) == own;
+        Self::load_of(project, (operators, patterns), &is_own, &|_| true)
     }
 
-    /// The same with mutants of the functions that stand in some files.
+    /// The same with mutants of some functions, of those that stand in some files. A text with thousands of
+    /// mutants takes minutes to load.
     ///
     /// # Errors
     /// A text that cannot be read or is not supported.
@@ -57,6 +62,7 @@ impl ComparedProgram {
         project: &Project,
         (operators, patterns): (&[Operator], &[Pattern]),
         is_own: &dyn Fn(&str) -> bool,
+        is_asked: &dyn Fn(&FunctionNotes) -> bool,
     ) -> Result<Option<Self>, Error> {
         let file = &project.build.file;
         let parse = ParseRequest::new(file, project.build.flags.clone());
@@ -64,7 +70,8 @@ impl ComparedProgram {
         let read =
             |name: &str| Some(String::from_utf8_lossy(&std::fs::read(name).ok()?).into_owned());
         let mut found = enumerate(&unit, Choice { file: is_own, operators, patterns, read: &read });
-        if found.mutants.is_empty() {
+        found.keep_functions(is_asked);
+        if found.functions().is_empty() {
             return Ok(None);
         }
         let unwritten = |error: std::io::Error| {
@@ -99,7 +106,9 @@ impl ComparedProgram {
         let variable = compared.program.globals.iter().find_map(is_choice).ok_or_else(|| {
             Error::source("mutants", format!("{} has no mutants", file.display()))
         })?;
-        Ok(Some(Self { project: compared, variable, mutants: found.mutants, _place: place }))
+        let functions = found.functions().into_iter().map(|function| function.name).collect();
+        let mutants = found.mutants;
+        Ok(Some(Self { project: compared, variable, mutants, functions, _place: place }))
     }
 
     /// Explores a mutant together with its original. Tests are those of the program `of`.
@@ -112,6 +121,11 @@ impl ComparedProgram {
         cancel: &CancelToken,
     ) -> Comparison {
         let program = &self.project.program;
+        if !self.functions.contains(&mutant.function) {
+            return Comparison::unknown(
+                "its function has no mutants in the program that is explored",
+            );
+        }
         let func = self.project.entry().or_else(|| program.function_named(&mutant.function));
         let Some(func) = func.filter(|func| program.functions[*func].body.is_some()) else {
             return Comparison::unknown("its function is not supported");

@@ -15,6 +15,7 @@ use lydian_symex::Config;
 
 use super::kept::plain;
 use super::killing::{KillRequest, Killing, StrongObjective, StrongVerdict};
+use super::known_mutants::KnownMutants;
 use super::patterns::patterns;
 use super::products::includes;
 use crate::error::Error;
@@ -96,7 +97,7 @@ impl KillerRequest {
         let confinement = confinement::confinement(options.confined, observer);
         let measurement = Measurement::new(project, &objectives, options, confinement);
         let compiled = measurement.begin();
-        let build = compiled.get()?.build();
+        let build = compiled[0].get()?.build();
         let mut suite = Suite::default();
         let request = KillRequest {
             project,
@@ -112,7 +113,8 @@ impl KillerRequest {
         };
         let runner = &mut measurement.runner(&compiled);
         let asks = |mutant: &Mutant| alive.contains_key(&mutant.key);
-        let found = Killing { request, runner, suite: &mut suite }.run(&asks)?;
+        let known = &mut KnownMutants::new();
+        let found = Killing { request, runner, suite: &mut suite, known }.run(&asks)?;
         files::folder(&self.folder)?;
         let written =
             suite.write(&self.folder, &project.build.file, project, build, &[], observer)?;

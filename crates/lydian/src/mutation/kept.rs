@@ -109,15 +109,20 @@ impl KeptResults {
         self.with(|known| known.taken)
     }
 
-    /// Writes the file.
+    /// Writes the file at the end of a run. Of too many results, those stay that this run used.
     pub(crate) fn write(&self) -> Result<(), Error> {
-        let text = self.with(|Known { all, used, .. }| {
+        self.with(|Known { all, used, .. }| {
             if all.runs.len() + all.equivalence.len() > MOST {
                 all.runs.retain(|key, _| used.contains(key));
                 all.equivalence.retain(|key, _| used.contains(key));
             }
-            serde_json::to_string(all).unwrap_or_default()
         });
+        self.write_so_far()
+    }
+
+    /// Writes the file as it is in the middle of a run.
+    pub(crate) fn write_so_far(&self) -> Result<(), Error> {
+        let text = self.with(|known| serde_json::to_string(&known.all).unwrap_or_default());
         self.file.parent().map_or(Ok(()), files::folder)?;
         files::file(&self.file, &text)
     }

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use lydian_base::{CancelToken, Diagnostic};
 use lydian_ir::test::Test;
+use lydian_ledger::PortableTest;
 use lydian_mutate::results::{EquivalenceProof, Failure, MutantResult, MutationResults, Outcome};
 use lydian_mutate::{Mutant, Operator, Pattern};
 use lydian_native::Build;
@@ -25,6 +26,7 @@ use lydian_symex::Config;
 
 use super::comparison::ComparedProgram;
 use super::equivalence::{self, EquivalenceProver, ProofAttempts};
+use super::known_mutants::{KeptVerdict, KnownMutants, MutantRecord};
 use super::{MutationTask, MutationTests, TimeLimits};
 use crate::changes::second_runs::{Comparison, ComparisonVerdict, Effort};
 use crate::error::Error;
@@ -127,6 +129,8 @@ pub(crate) struct Killing<'a, 'r, 'm> {
     pub(crate) request: KillRequest<'a>,
     pub(crate) runner: &'r mut TestRunner<'m>,
     pub(crate) suite: &'r mut Suite,
+    /// What earlier runs found; at the end, what is known now.
+    pub(crate) known: &'r mut KnownMutants,
 }
 
 /// The mutants that are not decided yet, and the verdicts on the others, by their keys.
@@ -146,6 +150,8 @@ struct Candidates {
     tests: Vec<Test>,
 }
 
+/// The argument of an exploration of both versions for all inputs.
+pub(super) const EXPLORED: &str = "complete exploration of both";
 const NOT_ALWAYS: &str =
     "a test fails on it at times: it reads memory that has no value, or its behaviour is undefined";
 const INTERRUPTED: &str = "interrupted before the suite ran on it";
@@ -189,6 +195,7 @@ impl Killing<'_, '_, '_> {
             self.compare_code(&mut results, &mut progress);
             progress.learn(&results);
         }
+        self.take_known(&mut progress)?;
         let mut size = FIRST_ROUND;
         while !self.request.cancel.is_cancelled() && Instant::now() < progress.end {
             let round = progress.next_round(size);
@@ -199,10 +206,60 @@ impl Killing<'_, '_, '_> {
             self.take(&round, found, &mut progress)?;
             size *= 2;
         }
+        self.keep_known(&progress);
         self.confirm(&mut progress)?;
         let objectives = progress.into_objectives();
         objectives.iter().for_each(|objective| objective.tell_contradiction(self.request.observer));
         Ok(objectives)
+    }
+
+    /// Runs the tests that earlier runs made, and takes over what their explorations found of mutants that
+    /// these tests leave.
+    fn take_known(&mut self, progress: &mut Progress) -> Result<(), Error> {
+        let types = &self.request.project.program.types;
+        let known: Vec<Test> = self
+            .known
+            .values()
+            .flat_map(|of| &of.tests)
+            .filter_map(|test| test.to_test(types))
+            .collect();
+        let mut candidates = Vec::new();
+        for test in known {
+            if !self.suite.tests.iter().any(|own| own.test == test) {
+                let name = names::of_test(&test.function, "kills_mutants");
+                candidates.extend(KeptTest::with_assertions(self.runner, test, name)?);
+            }
+        }
+        if !candidates.is_empty() {
+            self.keep_killers(candidates, progress)?;
+        }
+        for (key, verdict) in self.known.values().flat_map(|of| &of.verdicts) {
+            let is_left = progress.keys.contains(key) && !progress.verdicts.contains_key(key);
+            if let Some(verdict) = verdict.within(self.request.time).filter(|_| is_left) {
+                progress.explored.insert(key.clone());
+                progress.verdicts.insert(key.clone(), verdict);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes for later runs the tests of the suite that kill mutants, and what explorations found.
+    fn keep_known(&mut self, progress: &Progress) {
+        let (time, types) = (self.request.time, &self.request.project.program.types);
+        self.known.clear();
+        for function in &self.request.functions {
+            let killers = self.suite.tests.iter().filter(|test| test.thorough);
+            let own = killers.filter(|test| test.test.function == *function);
+            let tests = own.map(|test| PortableTest::new(&test.test, types)).collect();
+            let mut record = MutantRecord { tests, ..MutantRecord::default() };
+            for mutant in progress.mutants.iter().filter(|mutant| mutant.function == *function) {
+                let explored = progress.explored.contains(&mutant.key);
+                let verdict = progress.verdicts.get(&mutant.key).filter(|_| explored);
+                let kept = verdict.and_then(|verdict| KeptVerdict::of(verdict, time));
+                record.verdicts.extend(kept.map(|kept| (mutant.key.clone(), kept)));
+            }
+            self.known.insert(function.clone(), record);
+        }
     }
 
     /// Runs the suite as it is written on all mutants that are decided: on those that tests of it kill, and
@@ -272,7 +329,7 @@ impl Killing<'_, '_, '_> {
             let verdict = match verdict {
                 ComparisonVerdict::Differs => StrongVerdict::Unknown(UNCONFIRMED.to_owned()),
                 ComparisonVerdict::Same(assumed) if assumed.is_empty() => {
-                    StrongVerdict::Equivalent("complete exploration of both")
+                    StrongVerdict::Equivalent(EXPLORED)
                 }
                 ComparisonVerdict::Same(assumed) => StrongVerdict::EquivalentAsAssumed(assumed),
                 ComparisonVerdict::Unknown(reason) => StrongVerdict::Unknown(reason),
@@ -362,6 +419,7 @@ impl Killing<'_, '_, '_> {
                 .unwrap_or(std::num::NonZeroUsize::MIN),
             all_tests,
             limits: TimeLimits::default(),
+            run_time: None,
             kept: None,
             leaves_out_failing: true,
         };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lydian_base::CancelToken;
-use lydian_mutate::mutant::{Mutant, UnitMutants};
+use lydian_mutate::mutant::{FunctionNotes, Mutant, UnitMutants};
 use lydian_mutate::{Operator, products};
 use lydian_symex::Config;
 
@@ -29,6 +29,8 @@ use crate::proving::{ErrorAnswer, ProofRequest, Proofs, Provers};
 
 /// The most mutants of a product.
 const MOST: usize = 40;
+/// The most mutants of a program with choices, if it has more than one function with mutants.
+const MOST_CHOICES: u32 = 400;
 /// The share (one n-th) of a unit's time that the comparison of one mutant may take.
 const SHARE: u32 = 8;
 
@@ -114,9 +116,33 @@ impl ProductProver {
         let is_own = |name: &str| files.contains(&canonical(&unit.directory.join(name)));
         let patterns = patterns_near(&canonical(&unit.directory.join(&mutants[0].file)))?;
         let operators = (&Operator::ALL[..], &patterns[..]);
-        let Some(compared) = ComparedProgram::load_of(&project, operators, &is_own)? else {
-            return Ok(ProofAttempts::default());
-        };
+        let mut found = ProofAttempts::default();
+        for names in groups(unit, mutants) {
+            if Instant::now() >= end || cancel.is_cancelled() {
+                break;
+            }
+            let is_asked = |function: &FunctionNotes| names.contains(&function.name);
+            let Some(compared) = ComparedProgram::load_of(&project, operators, &is_own, &is_asked)?
+            else {
+                continue;
+            };
+            let own: Vec<&Mutant> =
+                mutants.iter().copied().filter(|it| names.contains(&it.function)).collect();
+            let own = self.compared_in((&compared, &project), &own, end, cancel)?;
+            found.equivalent.extend(own.equivalent);
+            found.tried.extend(own.tried);
+        }
+        Ok(found)
+    }
+
+    /// The same of mutants that one program has.
+    fn compared_in(
+        &self,
+        (compared, project): (&ComparedProgram, &Project),
+        mutants: &[&Mutant],
+        end: Instant,
+        cancel: &CancelToken,
+    ) -> Result<ProofAttempts, Error> {
         let config = Config::default();
         let workers = vec![(); workers::count(None, mutants.len())];
         let results = workers::work_on(mutants, workers, &CancelToken::new(), |mutant, ()| {
@@ -169,6 +195,29 @@ impl ProductProver {
     }
 }
 
+/// The names of the functions of some mutants, in groups that have not too many mutants together, the functions
+/// with the fewest first.
+fn groups(unit: &UnitMutants, mutants: &[&Mutant]) -> Vec<BTreeSet<String>> {
+    let size = |name: &str| {
+        let function = unit.functions.iter().find(|function| function.name == name);
+        function.map_or(0, |function| function.numbers.1 - function.numbers.0)
+    };
+    let names: BTreeSet<&str> = mutants.iter().map(|it| it.function.as_str()).collect();
+    let mut sized: Vec<(u32, &str)> = names.into_iter().map(|name| (size(name), name)).collect();
+    sized.sort_unstable();
+    let mut groups: Vec<BTreeSet<String>> = Vec::new();
+    let mut room = 0;
+    for (size, name) in sized {
+        if size > room {
+            groups.push(BTreeSet::new());
+            room = MOST_CHOICES.max(size);
+        }
+        room -= size;
+        groups.last_mut().into_iter().for_each(|group| _ = group.insert(name.to_owned()));
+    }
+    groups
+}
+
 /// Whether a suite includes a file itself.
 pub(super) fn includes(suite: &UnitMutants, file: &Path) -> bool {
     let text = std::fs::read_to_string(&suite.source).unwrap_or_default();
@@ -197,7 +246,9 @@ fn proved(
     flags.extend([products::WRAPPING.to_owned(), "-w".to_owned()]);
     let program = LinkRequest { files: vec![file], flags, compile_commands: None };
     let jobs = std::num::NonZeroUsize::new(1);
-    let request = ProofRequest { program, time, provers: Provers::Together, jobs, certify: false };
+    let provers = Provers::Together;
+    let (certify, ledger, again) = (false, None, false);
+    let request = ProofRequest { program, time, provers, jobs, certify, ledger, again };
     let silent = |_: Event<'_>| {};
     let proofs = Proofs::of_errors(&request, cancel, &silent)?;
     let equal = proofs.errors.iter().filter_map(|error| match error.answer {

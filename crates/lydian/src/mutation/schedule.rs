@@ -9,13 +9,16 @@ use std::time::Instant;
 use lydian_base::CancelToken;
 use lydian_mutate::results::{Failure, MutationResults, Outcome};
 use lydian_mutate::{MUTANT_VARIABLE, Mutant};
+use rustc_hash::FxHashMap;
 
 use super::kept::{Dependences, KeptResults, run_key};
+use super::progress::Progress;
 use super::records::Records;
 use super::repeated::{At, changes};
 use super::serving::TestServers;
 use super::{MutationTask, Target};
 use crate::error::Error;
+use crate::events::Observer;
 use crate::generation::workers;
 
 pub(crate) struct Schedule<'a> {
@@ -23,6 +26,8 @@ pub(crate) struct Schedule<'a> {
     pub(crate) records: &'a Records,
     pub(crate) task: &'a MutationTask,
     pub(crate) kept: Option<KeptRuns<'a>>,
+    /// When no further mutant is begun.
+    pub(crate) end: Option<Instant>,
 }
 
 /// The results of earlier runs of the tests.
@@ -56,6 +61,22 @@ struct Found {
     outcome: Option<Outcome>,
 }
 
+/// The groups in an order in which the first mutant of each line comes before the second of any. So what is
+/// done when the time is over is spread over the program.
+fn spread(mut groups: Vec<Vec<(usize, usize, Mutant)>>) -> Vec<Vec<(usize, usize, Mutant)>> {
+    let mut seen: FxHashMap<(usize, u32), usize> = FxHashMap::default();
+    let mut rank = |group: &[(usize, usize, Mutant)]| {
+        let first = group.first().map(|(unit, _, mutant)| (*unit, mutant.start.line));
+        let count = seen.entry(first.unwrap_or_default()).or_default();
+        *count += 1;
+        *count
+    };
+    let ranks: Vec<usize> = groups.iter().map(|group| rank(group)).collect();
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by_key(|at| ranks[*at]);
+    order.into_iter().map(|at| std::mem::take(&mut groups[at])).collect()
+}
+
 impl Schedule<'_> {
     /// Runs the tests on all mutants that have no outcome yet.
     ///
@@ -65,6 +86,7 @@ impl Schedule<'_> {
         &self,
         results: &mut MutationResults,
         cancel: &CancelToken,
+        observer: &dyn Observer,
     ) -> Result<(), Error> {
         let begun = Instant::now();
         let runs = AtomicU64::new(0);
@@ -75,13 +97,21 @@ impl Schedule<'_> {
             let groups = groups.map(|all| all.into_iter().filter(pending).collect::<Vec<_>>());
             let groups = groups.filter(|all| !all.is_empty());
             let mutant = |at: (usize, usize)| (at.0, at.1, own(&at).mutant.clone());
-            groups.map(|all| all.into_iter().map(mutant).collect()).collect()
+            spread(groups.map(|all| all.into_iter().map(mutant).collect()).collect())
         };
+        let kept = self.kept.as_ref().map(|kept| kept.results);
+        let progress = Progress::new(observer, kept, all.iter().map(Vec::len).sum());
         let count = workers::count(Some(self.task.jobs), all.len());
         let threads = std::iter::repeat_with(TestServers::default).take(count).collect();
         let found = workers::work_on(&all, threads, cancel, |group, servers| {
-            Ok(self.group(group, servers, &runs, cancel))
+            let found = self.group(group, servers, &runs, cancel);
+            let has_outcome = |outcome: &Outcome| *outcome != Outcome::Pending;
+            let done = found.iter().filter(|(_, it)| it.outcome.as_ref().is_some_and(has_outcome));
+            let killed = found.iter().filter(|(_, it)| !it.killed_by.is_empty());
+            progress.add(done.count(), killed.count());
+            Ok(found)
         })?;
+        progress.end();
         for ((unit, at), found) in found.done.into_iter().flat_map(|(_, found)| found) {
             let result = &mut results.units[unit].mutants[at];
             result.reached_by = found.reached_by;
@@ -103,6 +133,9 @@ impl Schedule<'_> {
         cancel: &CancelToken,
     ) -> Vec<(At, Found)> {
         let mut all: Vec<(At, Found)> = Vec::new();
+        if self.end.is_some_and(|end| Instant::now() >= end) {
+            return all;
+        }
         for (unit, at, mutant) in group {
             let waiting = Waiting { unit: *unit, mutant };
             let is_killed = all.iter().any(|(_, found)| !found.killed_by.is_empty());
@@ -215,5 +248,23 @@ impl Schedule<'_> {
             kept.keep_run(key, failure);
         }
         Ok(failure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples::some_mutant;
+    use super::*;
+
+    #[test]
+    fn the_first_mutants_of_all_lines_come_first() {
+        let on = |number, line| {
+            let mut mutant = Mutant { number, ..some_mutant() };
+            mutant.start.line = line;
+            vec![(0, number as usize, mutant)]
+        };
+        let groups = vec![on(1, 3), on(2, 3), on(3, 3), on(4, 9), on(5, 9), on(6, 10)];
+        let numbers = spread(groups).into_iter().map(|group| group[0].2.number);
+        assert_eq!(numbers.collect::<Vec<_>>(), [1, 4, 6, 2, 5, 3]);
     }
 }

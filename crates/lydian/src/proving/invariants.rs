@@ -6,10 +6,10 @@ use lydian_base::{Place, SourceMap};
 use lydian_prove::encode::Encoded;
 use lydian_prove::readable;
 use lydian_smt::{Term, TermPool};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The invariants of a loop's head.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PointInvariants {
     /// The function.
     pub function: String,

@@ -2,7 +2,7 @@
 
 use lydian_base::Place;
 use lydian_ir::{CTypeId, CTypes, FuncId, StmtId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::invariants::PointInvariants;
 
@@ -40,7 +40,7 @@ pub struct ErrorProof {
 }
 
 /// The answer for a call of an error function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorAnswer {
     /// A run with these inputs gets there, as the interpreter confirms.
@@ -54,20 +54,20 @@ pub enum ErrorAnswer {
 }
 
 /// The value of a call that gives the program an input.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputValue {
     /// The function that is called. For the first value of a variable that begins without one, a name
     /// that [`Beginning`](lydian_ir::beginnings::Beginning) reads.
     pub function: String,
     /// The C type of the result, where it is known.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub ty: Option<String>,
     /// The bytes of its result, in the order of memory.
     pub bytes: Vec<u8>,
 }
 
 /// Why no run gets to a place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Argument {
     /// The number of successive states that the induction looks at; 1 for plain induction.
     pub depth: u32,
@@ -77,7 +77,7 @@ pub struct Argument {
     pub invariants: Vec<PointInvariants>,
     /// The argument of the exploration, or the word of an outside checker, as a sentence; there are no
     /// invariants then.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<String>,
 }
 

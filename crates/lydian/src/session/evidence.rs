@@ -5,11 +5,11 @@ use lydian_ir::test::Test;
 use lydian_ledger::{LedgerError, LedgerTransaction};
 use lydian_native::MeasuredRun;
 use lydian_objective::evidence::{
-    Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason, Verdict,
+    Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason,
 };
-use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
+use lydian_objective::{Criterion, FunctionObjectives, LabelId, LabelKey};
 use lydian_report::CriterionSummary;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::goals::{FunctionUnderTest, Goal, Verdicts};
 use super::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
@@ -94,10 +94,16 @@ impl Session<'_, '_> {
         let tests = self.known_tests()?;
         log::info!("{}: {} tests are known from before", self.name(), tests.len());
         let all = self.measure_all(tests)?;
+        let is_recorded = self.knows_all(&all);
         let pending = all.into_iter();
         let pending =
             pending.map(|(test, measured)| self.measured_test(test, &measured, hyper_coverage));
-        let pending = pending.collect();
+        let pending: Vec<MeasuredTest> = pending.collect();
+        if is_recorded {
+            let covered = pending.iter().flat_map(|found| &found.covered);
+            self.recorded.goals.extend(covered);
+            return Ok(());
+        }
         self.record_tests(pending)
     }
 
@@ -165,8 +171,11 @@ impl Session<'_, '_> {
         for test in tests {
             let known = self.recorded.measured.remove(&test);
             let measured = match known {
-                Some(measured) => Ok(measured),
-                None => self.runner.measure(&test)?,
+                Some(measured) => {
+                    self.keep_run(&test, &measured);
+                    Ok(measured)
+                }
+                None => self.measure_kept(&test)?,
             };
             kept.extend(measured.ok().map(|measured| (test, measured)));
         }
@@ -236,41 +245,19 @@ impl Session<'_, '_> {
         Ok(left)
     }
 
-    /// The undecided objectives of a function under test: those that criteria count, each once, labels
-    /// first. Objectives that are infeasible as assumed are among them, since a test may break the
-    /// assumption.
+    /// The undecided objectives of a function under test ([`Standing::open_goals_of`]).
     pub(crate) fn open_goals_of(
         &self,
         at: usize,
         target: &FunctionUnderTest<'_>,
     ) -> Result<Vec<Goal>, Error> {
-        let verdicts = self.verdicts(target)?;
-        let is_left = |key: &LabelKey| {
-            let open = |verdict: &Verdict| {
-                matches!(verdict, Verdict::Unknown { .. } | Verdict::InfeasibleAssumed { .. })
-            };
-            verdicts.get(key).is_none_or(|verdict| verdict.as_ref().is_some_and(open))
-        };
-        let FunctionObjectives { criteria, labels, hyper_criteria, hypers, .. } = target.objectives;
-        let counted: FxHashSet<LabelId> = criteria.values().flatten().map(|e| e.label).collect();
-        let counted_hypers: FxHashSet<HyperId> =
-            hyper_criteria.values().flatten().map(|e| e.hyper).collect();
-        let labels =
-            labels.iter().filter(|(id, label)| counted.contains(id) && is_left(&label.key));
-        let hypers =
-            hypers.iter().filter(|(id, hyper)| counted_hypers.contains(id) && is_left(&hyper.key));
-        let labels = labels.map(|(id, _)| Goal::Label(at, id));
-        let all = labels.chain(hypers.map(|(id, _)| Goal::Hyper(at, id)));
-        Ok(all.filter(|goal| target.asks_for(*goal)).collect())
+        self.standing().open_goals_of(at, target)
     }
 
     /// The verdicts on the recorded objectives of a function under test; none for one with
     /// contradictory evidence.
     pub(crate) fn verdicts(&self, target: &FunctionUnderTest<'_>) -> Result<Verdicts, Error> {
-        let (function, accepted) = (self.function(target), self.accepted);
-        let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
-        let verdicts = verdicts.map_err(Error::from)?;
-        Ok(verdicts.into_iter().map(|found| (found.label, found.verdict.ok())).collect())
+        self.standing().verdicts(target)
     }
 
     /// Withdraws the infeasible verdicts of an engine for the functions under test, because one of its

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use lydian_base::Budget;
+use lydian_base::{Budget, StopReason};
 use lydian_objective::Assumption;
 use lydian_objective::assumption::abridged;
 use lydian_objective::evidence::{Engine, Evidence, UnknownReason};
@@ -116,6 +116,12 @@ impl Session<'_, '_> {
             Ok(summary) => summary,
             Err(error) => return Ok(Err(error)),
         };
+        let is_memory = |cut: &Cut| match cut {
+            Cut::Stopped(StopReason::Memory(limit)) => Some(*limit),
+            _ => None,
+        };
+        let memory = summary.cuts.keys().find_map(is_memory);
+        self.recorded.memory = self.recorded.memory.max(memory);
         let decides = match round.concludes {
             Conclusion::Always => true,
             Conclusion::IfComplete => summary.complete,
@@ -177,7 +183,7 @@ impl Session<'_, '_> {
             } else if complete {
                 self.complete(summary, bounds)
             } else {
-                Evidence::Unknown { reason: reason(&self.project.texts.all, reasons) }
+                Evidence::Unknown { reason: reason(&self.places, reasons) }
             };
             (*goal, evidence)
         });

@@ -5,23 +5,23 @@ use std::time::Duration;
 use lydian_base::Place;
 use lydian_ir::test::Test;
 use lydian_native::MeasuredRun;
-use lydian_objective::CoverageRecord;
 use lydian_report::suite::minimise::Effort;
 use lydian_report::suite::names;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Entry, Goal};
-use super::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
+use super::hyperlabel_coverage::HyperlabelCoverage;
 use super::state::{Session, SuiteCounts};
 use crate::error::Error;
 use crate::suite::KeptTest;
 use purpose::MacroLine;
-use reduction::{Needs, Patience, SuiteNeeds, TestReduction};
 pub(crate) use suite_minimisation::Candidate;
 use suite_minimisation::JointCover;
 
+mod kept_reduction;
 mod purpose;
 mod reduction;
+mod smaller_tests;
 mod suite_minimisation;
 mod texts;
 mod write_probes;
@@ -54,7 +54,7 @@ impl Session<'_, '_> {
             &candidates,
             &together,
             &hyper_coverage,
-            self.options.effort,
+            self.options.minimise,
         );
         if self.recorded.augments {
             self.recorded.counts = SuiteCounts {
@@ -66,9 +66,8 @@ impl Session<'_, '_> {
         let of_occurrences = self.made_for_occurrences(&all);
         let occurrences: FxHashMap<usize, Vec<String>> =
             of_occurrences.iter().map(|at| (*at, self.occurrences_of(&all[*at].0))).collect();
-        let all =
-            self.smaller_tests(all, &mut candidates, &kept, &hyper_coverage, &Patience::of(time))?;
-        if self.options.effort != Effort::None && !kept.is_empty() {
+        let all = self.reduced(all, &mut candidates, &kept, &hyper_coverage, time)?;
+        if self.options.minimise != Effort::None && !kept.is_empty() {
             self.drop_superfluous(&mut kept, &candidates, &hyper_coverage);
         }
         let mut names = self.names_of_new(&candidates, &all, &kept);
@@ -82,91 +81,13 @@ impl Session<'_, '_> {
             let new = names.remove(&position).unwrap_or_default();
             let (covers, mut kept_for) = (self.names_of(&new), self.kept_for(&new));
             kept_for.extend(occurrences.get(&position).into_iter().flatten().cloned());
-            let (forecast, seen) = self.runner.observed(&test, outcome)?;
+            let observed = self.observed(&test, &measured)?;
             let name = self.name_after(&new);
             let goals = candidates[position].covers.iter().copied().chain(new).collect();
-            let kept = KeptTest { name, covers, kept_for, test, measured, seen, forecast };
+            let kept = KeptTest { name, covers, kept_for, test, measured, observed };
             worth.push((kept, goals));
         }
         Ok(worth)
-    }
-
-    /// The tests, with the kept ones reduced in size while they still cover the same together. Tests that
-    /// were made for an occurrence stay as they are: a smaller test may satisfy the transformed condition
-    /// in another turn.
-    fn smaller_tests(
-        &mut self,
-        mut all: Vec<(Test, MeasuredRun)>,
-        candidates: &mut [Candidate<Goal>],
-        kept: &[usize],
-        hyper_coverage: &HyperlabelCoverage<'_>,
-        patience: &Patience,
-    ) -> Result<Vec<(Test, MeasuredRun)>, Error> {
-        if all.is_empty() {
-            return Ok(all);
-        }
-        let has = suite_minimisation::coverage_together(candidates, kept);
-        let hypers = self.covered_hyperlabels(hyper_coverage, &has);
-        // Tests that are kept only for their ending come last.
-        let endings = (0..all.len()).filter(|position| {
-            !kept.contains(position) && !all[*position].1.run.outcome.is_orderly()
-        });
-        let order = kept.iter().copied().chain(endings);
-        let order: Vec<usize> =
-            order.filter(|position| !self.is_for_occurrence(&all[*position].0)).collect();
-        for position in order {
-            if patience.is_late() {
-                break;
-            }
-            let is_kept = kept.contains(&position);
-            let needs = match is_kept {
-                true => needs_of(position, kept, candidates, &hypers, hyper_coverage),
-                false => {
-                    let labels = candidates[position].covers.iter().filter(|goal| goal.is_label());
-                    Needs { labels: labels.copied().collect(), ..Needs::default() }
-                }
-            };
-            let suite = SuiteNeeds { needs: &needs, hyper_coverage, patience };
-            let Some(smaller) = TestReduction::new(self, suite, &all[position]) else { continue };
-            all[position] = smaller.run()?;
-            let (covers, has) =
-                (self.covered_by(&all[position].1), hyper_coverage.of_run(&all[position].1));
-            let hypers = candidates[position].covers.iter().filter(|goal| goal.label().is_none());
-            let hypers = hypers.filter(|goal| {
-                self.hyper_of(**goal).is_some_and(|hyper| hyper_coverage.covers(hyper, &has))
-            });
-            let covers = covers.into_iter().chain(hypers.copied()).collect();
-            candidates[position] = Candidate { covers, has };
-        }
-        Ok(all)
-    }
-
-    /// The hyperlabels of the targets that this evidence covers.
-    fn covered_hyperlabels(
-        &self,
-        hyper_coverage: &HyperlabelCoverage<'_>,
-        has: &[CoverageRecord],
-    ) -> Vec<MeasuredHyperlabel> {
-        let hypers = self.targets.iter().flat_map(|target| {
-            target.objectives.hypers.iter().map(|(hyper, _)| (target.index, hyper))
-        });
-        hypers.filter(|hyper| hyper_coverage.covers(*hyper, has)).collect()
-    }
-
-    /// Drops kept tests that the others make superfluous since they were reduced, the last ones first.
-    fn drop_superfluous(
-        &self,
-        kept: &mut Vec<usize>,
-        candidates: &[Candidate<Goal>],
-        hyper_coverage: &HyperlabelCoverage<'_>,
-    ) {
-        let has = suite_minimisation::coverage_together(candidates, kept);
-        let hypers = self.covered_hyperlabels(hyper_coverage, &has);
-        for position in kept.clone().into_iter().rev() {
-            if needs_of(position, kept, candidates, &hypers, hyper_coverage).is_nothing() {
-                kept.retain(|other| *other != position);
-            }
-        }
     }
 
     /// Hyperlabels that single tests cover are covered by these as labels are.
@@ -255,25 +176,6 @@ impl Session<'_, '_> {
         });
         named.collect()
     }
-}
-
-/// What a kept test contributes that the other kept ones do not, of labels and of these hyperlabels.
-fn needs_of(
-    position: usize,
-    kept: &[usize],
-    candidates: &[Candidate<Goal>],
-    hypers: &[MeasuredHyperlabel],
-    hyper_coverage: &HyperlabelCoverage<'_>,
-) -> Needs {
-    let others: Vec<usize> = kept.iter().copied().filter(|other| *other != position).collect();
-    let own = candidates[position].covers.iter().filter(|goal| goal.is_label());
-    let mut labels: FxHashSet<Goal> = own.copied().collect();
-    for other in &others {
-        candidates[*other].covers.iter().for_each(|goal| _ = labels.remove(goal));
-    }
-    let others = suite_minimisation::coverage_together(candidates, &others);
-    let open = hypers.iter().copied().filter(|hyper| !hyper_coverage.covers(*hyper, &others));
-    Needs { labels, hypers: open.collect(), others }
 }
 
 /// Removes from other tests the objectives that tests cover which end well and do not reach out of the

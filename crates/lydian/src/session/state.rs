@@ -2,6 +2,7 @@
 //! tests.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
@@ -14,8 +15,11 @@ use lydian_smt::{ChainConfig, LogTarget, QueryLog, Solver, standard_chain};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Entry, FunctionUnderTest, Goal};
+use super::kept_runs::KeptRuns;
 use super::outside::SessionChecker;
+use super::unknown_reasons::NamedPlaces;
 use crate::events::Observer;
+use crate::measurement::MeasurementOptions;
 use crate::measurement::test_runner::TestRunner;
 use crate::project::Project;
 use crate::replay::keeper::CaseKeeper;
@@ -43,6 +47,10 @@ pub(crate) struct Session<'a, 'm> {
     /// The log of questions to solvers, if that is asked for.
     pub(crate) query_log: Option<&'a Arc<QueryLog>>,
     pub(crate) options: SessionOptions,
+    /// What tests of the function did in earlier runs.
+    pub(crate) runs: KeptRuns,
+    /// The places that reasons for unknown objectives name.
+    pub(crate) places: NamedPlaces<'a>,
     /// The kinds of assumptions under which *infeasible* counts.
     pub(crate) accepted: &'a AcceptedAssumptions,
     /// The memory of tests. Of several tests with the same coverage the ledger has the first.
@@ -55,11 +63,19 @@ pub(crate) struct Session<'a, 'm> {
 #[derive(Clone, Copy)]
 pub(crate) struct SessionOptions {
     /// The effort for minimising the suite.
-    pub(crate) effort: Effort,
+    pub(crate) minimise: Effort,
     /// Whether there are proofs over all runs.
     pub(crate) proofs: bool,
     /// The number of workers in an exploration.
     pub(crate) workers: usize,
+    /// The time in all.
+    pub(crate) time: Duration,
+    /// The options of native runs.
+    pub(crate) measurement: MeasurementOptions,
+    /// Whether objectives are tried again that an earlier attempt left open.
+    pub(crate) again: bool,
+    /// Whether questions to solvers are logged.
+    pub(crate) logs_questions: bool,
 }
 
 /// The memory of this session's tests.
@@ -69,6 +85,8 @@ pub(crate) struct TestMemory {
     pub(crate) goals: FxHashSet<Goal>,
     /// The measurements of tests that exploration found, as far as there is room.
     pub(crate) measured: FxHashMap<Test, MeasuredRun>,
+    /// Whether an exploration was short of memory, by its limit in bytes.
+    pub(crate) memory: Option<u64>,
     /// Whether the session augments paths.
     pub(crate) augments: bool,
     /// For tests of this session's explorations, what augmentation asks about them. Empty without
@@ -185,8 +203,7 @@ impl<'a> Session<'a, '_> {
 
     /// The ledger's name for a function under test.
     pub(crate) fn function(&self, target: &FunctionUnderTest<'_>) -> FunctionName<'a> {
-        let name = &self.project.program.functions[target.objectives.function].name;
-        FunctionName { unit: self.unit, name }
+        self.standing().function(target)
     }
 
     /// The text of an objective for the user.

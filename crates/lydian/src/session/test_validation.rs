@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::events::Event;
 use crate::measurement::claimed_ending::agrees;
 use crate::measurement::test_runner::{Patience, TestMisfit};
-use crate::project::{Project, location_span};
+use crate::project::location_span;
 use crate::replay::keeper::Case;
 use crate::replay::kept_case::ClaimedVerdict;
 
@@ -304,15 +304,13 @@ impl Session<'_, '_> {
     /// depend on addresses of the program's own objects, which the path used at a place of the text.
     fn uncounted(&self, goals: &[Goal], placed: Option<Span>) -> Vec<(Goal, String)> {
         if let Some(location) = self.runner.uninitialised() {
-            let Project { program, texts, .. } = self.project;
-            let at = location_span(program, location)
-                .map(|span| format!(", at {}", texts.all.place(span.start)));
+            let at = location_span(&self.project.program, location)
+                .map(|span| format!(", at {}", self.places.name(span.start)));
             let why = format!("{UNWRITTEN}{}", at.unwrap_or_default());
             return goals.iter().map(|goal| (*goal, why.clone())).collect();
         }
         if let Some(at) = placed {
-            let why =
-                with_place(&self.project.texts.all, &Cut::Undetermined(Undetermined::Location, at));
+            let why = with_place(&self.places, &Cut::Undetermined(Undetermined::Location, at));
             return goals.iter().map(|goal| (*goal, why.clone())).collect();
         }
         let with_reason = |goal: &Goal| {

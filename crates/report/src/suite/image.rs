@@ -1,9 +1,10 @@
 //! Images of memory as a run left it.
 
 use lydian_ir::test::Image;
+use serde::{Deserialize, Serialize};
 
 /// Memory as a run left it. Some of its pointers have values that differ from run to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObservedImage {
     /// The contents. Unknown bytes are zero.
     pub image: Image,
@@ -17,7 +18,7 @@ pub struct ObservedImage {
 }
 
 /// A pointer to a block that the program allocated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockPointer {
     /// Its offset in the image.
     pub offset: u64,

@@ -11,7 +11,7 @@ use super::signature::result_type;
 use super::value::pointer_offsets;
 
 /// The results of a native run of a test.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// The end of the run.
     pub outcome: Outcome,
@@ -35,6 +35,24 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// The names of the program's globals in it.
+    pub fn names_of_globals(&mut self) -> impl Iterator<Item = &mut String> {
+        let (mut names, mut images) = (Vec::new(), Vec::new());
+        images.extend(&mut self.result);
+        images.extend(self.objects.iter_mut().map(|(_, image)| image));
+        for (name, image) in &mut self.globals {
+            names.push(name);
+            images.push(image);
+        }
+        images.extend(&mut self.blocks);
+        let pointers = images.into_iter().flat_map(|image| &mut image.image.pointers);
+        let of_pointers = pointers.filter_map(|pointer| match &mut pointer.target {
+            PointerTarget::Global(name, _) => Some(name),
+            _ => None,
+        });
+        names.into_iter().chain(of_pointers)
+    }
+
     /// Whether a pointer in the final memory leads to an object of the test.
     pub fn leads_to(&self, object: u32) -> bool {
         let changed = self.objects.iter().map(|(_, image)| image);

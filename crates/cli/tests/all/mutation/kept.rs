@@ -133,3 +133,22 @@ fn results_that_cannot_be_forgotten_are_an_error() {
     let ran = mutate(&at, &["unit.c", "--test", "true", "--fresh"]);
     ran.says(5, &["cannot remove", "mutation-results.json"]);
 }
+
+#[test]
+fn a_run_whose_time_is_over_leaves_mutants_for_the_next_one() {
+    let at = Workplace::with(UNIT);
+    at.done("gen unit.c -o tests -c wm --time 5");
+    let words = ["unit.c", "--tests", "tests", "--json", "m.json", "--proof-time", "3"];
+    let ran = mutate(&at, &[&words[..], &["--run-time", "0"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(ran.out.contains(" mutants were not run, as the time was over"), "{ran}");
+    let kinds = |report: &Value| -> Vec<Value> {
+        let all = report["mutants"].as_array().unwrap().iter();
+        all.map(|it| it["outcome"]["kind"].clone()).collect()
+    };
+    let first = kinds(&at.json("m.json"));
+    assert!(!first.is_empty() && first.iter().all(|kind| kind == &first[0]), "{first:?}");
+    let ran = mutate(&at, &words);
+    assert!(!ran.out.contains("were not run"), "{ran}");
+    assert!(!kinds(&at.json("m.json")).contains(&first[0]), "{ran}");
+}

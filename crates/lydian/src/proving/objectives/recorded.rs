@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::objectives::Semantics;
 use crate::project::Project;
 use crate::project::undefined::{allocates, calls_what_is_undefined};
-use crate::shared_ledger::{configuration, evidence_scope, unit_name};
+use crate::shared_ledger::{Scopes, unit_name};
 
 /// What a ledger has to know of a program, as it was before first values of variables became inputs.
 pub(super) struct LedgerContext {
@@ -35,10 +35,8 @@ impl LedgerContext {
         entry: FuncId,
         (functions, semantics): (&[FunctionObjectives], Semantics),
     ) -> Self {
-        let configuration = configuration(project, semantics);
-        let scope = |of: &FunctionObjectives| {
-            evidence_scope(project, (of.function, semantics), &configuration)
-        };
+        let scopes = Scopes::new(project, semantics);
+        let scope = |of: &FunctionObjectives| scopes.of(of.function);
         let mut assumptions = Vec::new();
         assumptions.extend(calls_what_is_undefined(project, entry).then(nothing_kept));
         if allocates(&project.program, entry) {

@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::session::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
 
 /// A test with its coverage.
+#[derive(Clone)]
 pub(crate) struct Candidate<G> {
     /// The objectives that it covers by itself, in order.
     pub(crate) covers: Vec<G>,
