@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
+use lydian_ir::device::accesses_devices;
 use lydian_ir::variadic::{Class, Room, class};
 use lydian_ir::{CTypeId, FuncId, Program};
 use lydian_process::{Start, StartedProcess};
@@ -120,6 +121,7 @@ pub struct Build {
     pub(crate) cells_offset: u64,
     pub(crate) symbols_offset: u64,
     pub(crate) wide: bool,
+    pub(crate) accesses_devices: bool,
     runner: PathBuf,
     /// Bytes for the values that labels and sequences bind.
     pub(crate) bound: u64,
@@ -190,6 +192,7 @@ impl Build {
             cells_offset: offset("lydian_hit"),
             symbols_offset: offset("lydian_symbols"),
             wide: !request.plan.wide.is_empty(),
+            accesses_devices: accesses_devices(request.program),
             runner,
             bound: bound_bytes(request.plan),
             library,

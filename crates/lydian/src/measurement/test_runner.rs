@@ -456,7 +456,8 @@ impl<'a> TestRunner<'a> {
         test: &Test,
         outcome: &Outcome,
     ) -> Result<(Forecast, Option<[Run; 2]>), Error> {
-        let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
+        let ends_well =
+            matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_) | Outcome::OutranScript);
         let mut forecast = match ends_well {
             true => self.forecast(test),
             false => Forecast::default(),
@@ -509,6 +510,7 @@ impl<'a> TestRunner<'a> {
             End::Returned
             | End::Exited(_)
             | End::NoReturn(_)
+            | End::OutrunsScript
             | End::Assumption
             | End::Trapped(_) => Definedness::Defined,
         }

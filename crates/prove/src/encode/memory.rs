@@ -82,7 +82,11 @@ impl Machine<'_, '_> {
         }
         found.candidates.retain(|candidate| pool.as_bool(candidate.hit) != Some(false));
         if found.unknown {
-            let page = pool.bv(64, NULL_PAGE);
+            // The program may name a small number that is no null pointer: a device's.
+            let page = match pool.as_u64(addr) {
+                Some(1..) => pool.bv(64, 0),
+                _ => pool.bv(64, NULL_PAGE),
+            };
             let is_null = pool.ult(addr, page);
             traps.add(pool, TrapKind::NullDereference, is_null);
         } else {

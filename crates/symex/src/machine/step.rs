@@ -263,11 +263,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                 let value = self.eval(state, *expr, &mut traps)?;
                 self.leave_traps(state, &traps)?;
                 if let Expr::Load { addr, ty, volatile: true } = body.exprs[*expr] {
-                    let address = self.eval(state, addr, &mut Traps::none())?;
-                    let read = self.resolve(state, address)?.candidates;
-                    read.iter()
-                        .for_each(|at| state.note_volatile(VolatilePlace::of(at, ty.bytes())));
-                    state.inputs.unknowns += 1;
+                    self.note_volatile_read(state, addr, ty)?;
                 }
                 state.frame_mut().registers[dst.index()] = Some(value);
             }
@@ -277,6 +273,11 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                 }
                 let value = self.eval(state, *value, &mut traps)?;
                 let addr = self.eval(state, *addr, &mut traps)?;
+                if *volatile && self.device_at(state, addr)?.is_some() {
+                    self.leave_traps(state, &traps)?;
+                    state.frame_mut().advance();
+                    return Ok(());
+                }
                 let to = self.resolve_for_write(state, addr, ty.bytes(), &mut traps)?;
                 self.leave_traps(state, &traps)?;
                 let span = self.term_clock.begin();
@@ -310,6 +311,25 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             }
         }
         state.frame_mut().advance();
+        Ok(())
+    }
+
+    /// Notes that volatile memory is read: a device's next value is taken from the inputs, and other
+    /// memory may differ when it is read again.
+    fn note_volatile_read(
+        &mut self,
+        state: &mut State<N>,
+        addr: ExprId,
+        ty: Type,
+    ) -> Result<(), Interrupt> {
+        let address = self.eval(state, addr, &mut Traps::none())?;
+        if let Some(device) = self.device_at(state, address)? {
+            self.take_device_read(state, device, ty);
+            return Ok(());
+        }
+        let read = self.resolve(state, address)?.candidates;
+        read.iter().for_each(|at| state.note_volatile(VolatilePlace::of(at, ty.bytes())));
+        state.inputs.unknowns += 1;
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Firmware with assembly for another machine is tested, and its suites pass in all builds.
 
 use super::in_all_builds::passes_everywhere;
-use crate::common::{Workplace, figures};
+use crate::common::{Ran, Workplace, figures};
 
 /// Intrinsics as CMSIS has them, assembly of the user's own, and code that needs both.
 const QUEUE: &str = r#"
@@ -72,4 +72,110 @@ fn each_place_of_such_assembly_is_listed_once() {
         assert_eq!(said.matches(listed).count(), 1, "{listed}: {said}");
     }
     assert!(!said.contains("nothing is known of what inline assembly"), "{said}");
+}
+
+/// A UART as CMSIS describes one, with drivers that wait for it, one with a limit.
+const UART: &str = r#"
+#include <stdint.h>
+typedef struct { volatile uint32_t SR, DR, BRR, CR1; volatile uint8_t pins[8]; } uart_t;
+#define USART1 ((uart_t *)0x40011000u)
+#define USART2 ((uart_t *)0x40004400u)
+#define WATCHDOG (*(volatile uint16_t *)0x40003000)
+static uart_t *const ports[] = { USART1, USART2 };
+static void put(uart_t *port, int c) { while (!(port->SR & 0x80)) { } port->DR = (uint32_t)c; }
+int send(int n)
+{
+    int i;
+    USART1->CR1 |= 8;
+    for (i = 0; i < n; i++) put(USART1, 'a' + i);
+    return i;
+}
+int receive(int timeout)
+{
+    while (!(USART1->SR & 0x20))
+        if (timeout-- <= 0) return -1;
+    if (USART1->SR & 0xf) { (void)USART1->DR; return -2; }
+    return (int)(USART1->DR & 0x1ff);
+}
+int differs(void) { uint32_t a = USART1->SR, b = USART1->SR; if (a != b) return 1; return 0; }
+int pin(unsigned port, unsigned at)
+{
+    if (port > 1) return -1;
+    if (ports[port]->pins[at & 7] == 9) return 1;
+    return 0;
+}
+void watch(void)
+{
+    for (;;) {
+        uint32_t load = USART2->SR;
+        if (load == 77) WATCHDOG = 0xaaaa;
+    }
+}
+"#;
+
+#[test]
+fn drivers_that_wait_for_devices_are_covered_and_their_suite_passes_everywhere() {
+    let place = Workplace::with(UART);
+    let ran = place.done("gen unit.c -c bc -o tests --json t.json");
+    let table = place.json("t.json");
+    for (function, edges) in [("send", 2), ("receive", 6), ("differs", 2), ("pin", 4), ("watch", 2)]
+    {
+        assert_eq!(figures(&table, function, "bc"), [edges, edges, 0, 0, 0], "{function}: {ran}");
+    }
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("READS_AT(0x40011000, 4, 0x20);"), "{suite}");
+    assert!(suite.contains("CHECK_WRITE_AT(0x40003000, 2, 0xaaaa);"), "{suite}");
+    assert!(suite.contains("OUTRUNS(watch());"), "{suite}");
+    passes_everywhere(&place, "-std=gnu11");
+}
+
+#[test]
+fn a_suite_fails_where_a_driver_accesses_devices_in_another_way() {
+    let place = Workplace::with(UART);
+    place.done("gen unit.c -c bc -o tests");
+    let outcome = |change: [&str; 2]| {
+        place.write("unit.c", &UART.replace(change[0], change[1]));
+        let compile = "gcc -w tests/tests.c -o suite && ./suite";
+        let ran = Ran::of(
+            std::process::Command::new("sh").args(["-c", compile]).current_dir(place.path(".")),
+        );
+        (ran.code, ran.to_string())
+    };
+    assert_eq!(outcome(["", ""]).0, Some(0));
+    for (change, said) in [
+        (["= 0xaaaa", "= 0xaaab"], "0xaaab is written"),
+        (["int i;", "int i; USART1->BRR = 9;"], "0x9 is written to 4 bytes at 0x40011008"),
+        (["(void)USART1->DR; return -2", "return -2"], "1 reads of READS are not made"),
+        (["a != b", "a != (uint32_t)USART1->DR + b"], "that is not the next in READS"),
+    ] {
+        let (code, text) = outcome(change);
+        assert!(code == Some(1) && text.contains(said), "{change:?}: {text}");
+    }
+}
+
+#[test]
+fn no_verdict_rests_on_what_a_device_gives_or_on_addresses_that_cannot_be_mapped() {
+    let place = Workplace::with(
+        r#"
+#include <stdint.h>
+#define STATUS (*(volatile uint32_t *)0x40001000)
+#define PORTB (*(volatile uint8_t *)0x25)
+int twice(int a) {
+    uint32_t first = STATUS;
+    STATUS = 5;
+    if (STATUS == 5 && a) return 1;
+    if (STATUS != first) return 2;
+    if ((STATUS & 0xff) > 0xff) return 3;
+    return 0;
+}
+int low(int a) { PORTB |= 1; if (PORTB & 2) return a; return 0; }
+int plain(int a) { return a > 3 ? *(uint32_t *)0x40001000 > 7 : 2; }
+"#,
+    );
+    let ran = place.done("gen unit.c -c bc -o tests --json t.json");
+    let table = place.json("t.json");
+    assert_eq!(figures(&table, "twice", "bc"), [8, 7, 1, 0, 0], "{ran}");
+    assert_eq!(figures(&table, "low", "bc"), [2, 0, 0, 0, 2], "{ran}");
+    assert!(figures(&table, "plain", "bc")[2] == 0, "{ran}");
+    assert!(ran.to_string().contains("0x25, which the program names as a number and this machine"));
 }

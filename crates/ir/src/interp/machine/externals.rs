@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use crate::device::DevicePlace;
 use crate::libc::names_variable;
 use crate::program::FuncId;
 use crate::test::{ANY_BYTES, ANY_NUMBER, ExternalResult};
@@ -51,6 +52,15 @@ pub(super) struct Externals {
     /// The environment variables that were asked for and that the test does not give.
     missed: Vec<String>,
     called: Vec<FuncId>,
+    /// The values of reads of devices that are yet to come.
+    reads: VecDeque<GivenRead>,
+}
+
+/// The value that the next read of a device gives.
+#[derive(Clone, Debug)]
+pub(super) struct GivenRead {
+    pub(super) place: DevicePlace,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Externals {
@@ -59,6 +69,16 @@ impl Externals {
         let name = external.function.as_str();
         let key = external.variable().map_or_else(|| name.to_owned(), variable_key);
         self.answers.entry(key).or_default().push_back(answer);
+    }
+
+    /// Adds the value of the next read of a device.
+    pub(super) fn add_read(&mut self, read: GivenRead) {
+        self.reads.push_back(read);
+    }
+
+    /// The value of the next read of a device, given once.
+    pub(super) fn next_read(&mut self) -> Option<GivenRead> {
+        self.reads.pop_front()
     }
 
     /// The next answer for a function.

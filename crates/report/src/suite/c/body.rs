@@ -4,6 +4,7 @@
 //! other, pointers are assigned afterwards. Only data that is too large for a stack is static.
 
 mod data;
+mod devices;
 mod everything;
 
 use std::collections::BTreeSet;
@@ -23,6 +24,8 @@ use crate::suite::signature::{parameter_names, result_type};
 use crate::suite::test::SuiteTest;
 use crate::suite::value::{Value, read};
 use data::int_constant;
+pub(super) use devices::accesses_devices;
+pub use devices::{DEVICES, devices_header};
 
 /// Greatest number of bytes of a local variable.
 const MOST_LOCAL: u64 = 1 << 14;
@@ -237,6 +240,9 @@ impl<'a> Body<'a> {
         if observed.is_some_and(|observed| observed.is_undefined && returns) {
             return self.unasserted(ty, call, false);
         }
+        if let Some(observed) = observed.filter(|seen| seen.outcome == Outcome::OutranScript) {
+            return self.outrun(names, observed, call);
+        }
         let Some(observed) = observed.filter(|_| returns) else {
             self.unasserted(ty.filter(|_| !returns), call, false);
             let exits = |observed: &Observation| {
@@ -272,6 +278,7 @@ impl<'a> Body<'a> {
             }
             None => self.unasserted(None, call, false),
         }
+        self.device_writes(names.test, observed);
         self.changes(names, observed, &mut shared);
         if self.is_thorough {
             return self.everything(names, observed, &mut shared);
@@ -279,6 +286,19 @@ impl<'a> Body<'a> {
         if !self.lines.iter().any(|line| matches!(line, Line::Assert(_))) {
             self.effects(names, observed, &mut shared);
         }
+    }
+
+    /// A last call that asks for another read of a device than the next, and the assertions behind it.
+    fn outrun(&mut self, names: &Names<'_>, observed: &Observation, call: &str) {
+        let cast = if self.has_result { "(void)" } else { "" };
+        self.line(format!("OUTRUNS({cast}{call});"));
+        if observed.is_undefined {
+            return;
+        }
+        self.device_writes(names.test, observed);
+        let mut taken = std::mem::take(&mut self.taken);
+        let mut shared = Shared::new(&mut taken, &observed.blocks);
+        self.changes(names, observed, &mut shared);
     }
 
     /// For a call without other effects, asserts the calls that it makes, and that it leaves objects
@@ -397,6 +417,7 @@ pub(super) fn row(suite_test: &SuiteTest, lines: &[Line]) -> Option<Row> {
         && test.globals.is_empty()
         && test.externals.is_empty()
         && test.earlier.is_empty()
+        && observed.device_writes.is_empty()
         && observed.attempts.is_empty();
     match lines {
         [Line::Assert(assertion)] if alone => Some(Row(assertion.clone())),

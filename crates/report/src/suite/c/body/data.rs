@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use lydian_ir::device::DEVICE_READ;
 use lydian_ir::test::{ExternalResult, INPUT_PREFIX, Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, CTypes, GlobalId, IntKind};
 
@@ -337,7 +338,9 @@ impl Body<'_> {
         let calls = names.test.externals.iter().filter(|call| call.variable().is_none());
         let calls: Vec<&ExternalResult> = calls.collect();
         let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
-        for function in functions.into_iter().filter(|name| !name.starts_with(INPUT_PREFIX)) {
+        self.device_reads(names.test);
+        let is_call = |name: &&str| !name.starts_with(INPUT_PREFIX) && *name != DEVICE_READ;
+        for function in functions.into_iter().filter(is_call) {
             let calls: Vec<&ExternalResult> =
                 calls.iter().filter(|call| call.function == function).copied().collect();
             self.gives(names, function, &calls)?;
