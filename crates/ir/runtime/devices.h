@@ -11,7 +11,12 @@
  * - `lydian_device_stops` ends the run, and does not return: the script has no such read next, or the
  *   machine cannot do what is asked.
  * It calls `lydian_device_fault` for SIGSEGV and SIGTRAP, which gives 0 where the fault is the program's
- * own, and sets `lydian_device_on` while the program runs. */
+ * own, and sets `lydian_devices.on` while the program runs.
+ *
+ * Volatile variables of the program whose reads are in the script are answered in the same way: their
+ * pages are guarded while the program runs (`lydian_device_guard`, `lydian_device_guards`). Other variables
+ * on these pages are accessed as they are. So the handler calls no library, whose addresses may lie on such
+ * a page, and keeps its own data on pages of their own. */
 
 struct lydian_device_read {
     unsigned long address, size;
@@ -24,13 +29,16 @@ static int lydian_device_next(struct lydian_device_read *read);
 static void lydian_device_wrote(unsigned long address, unsigned long size, const void *value);
 static void lydian_device_stops(enum lydian_device_end why, unsigned long address);
 
-/* Whether accesses to devices are answered. */
-static int lydian_device_on = 0;
+#ifdef __has_attribute
+#if __has_attribute(no_profile_instrument_function)
+#define LYDIAN_NO_PROFILE __attribute__((no_profile_instrument_function))
+#endif
+#endif
+#ifndef LYDIAN_NO_PROFILE
+#define LYDIAN_NO_PROFILE
+#endif
 
 #if defined(__x86_64__) && defined(__linux__)
-
-extern void *lydian_device_mmap(void *, unsigned long, int, int, int, long) __asm__("mmap");
-extern int lydian_device_mprotect(void *, unsigned long, int) __asm__("mprotect");
 
 /* Where devices may lie (`ir::device`). */
 static const unsigned long lydian_devices_from = 0x10000, lydian_devices_to = 0x800000000;
@@ -44,10 +52,38 @@ enum {
     LYDIAN_TRAP = 5
 };
 
-/* The pages of devices that were mapped, those that are open for one instruction, and its write. */
-static unsigned long lydian_device_pages[LYDIAN_DEVICE_PAGES], lydian_device_open[LYDIAN_DEVICES_AT_ONCE];
-static unsigned lydian_device_page_count = 0, lydian_device_open_count = 0;
-static unsigned long lydian_device_written = 0, lydian_device_width = 0;
+struct lydian_device_range {
+    unsigned long address, size;
+};
+
+static struct __attribute__((__aligned__(4096))) lydian_device_state {
+    /* Whether accesses to devices are answered. */
+    int on;
+    /* The pages of devices that were mapped, those that are open for one instruction, and its write. */
+    unsigned long pages[LYDIAN_DEVICE_PAGES], open[LYDIAN_DEVICES_AT_ONCE];
+    unsigned page_count, open_count;
+    unsigned long written, width;
+    /* The volatile variables that have values in the script, and their pages. */
+    struct lydian_device_range variables[LYDIAN_DEVICE_PAGES];
+    unsigned long guarded[LYDIAN_DEVICE_PAGES];
+    unsigned variable_count, guarded_count;
+} lydian_devices;
+
+LYDIAN_NO_PROFILE static long lydian_device_call(long number, unsigned long a, unsigned long b, long c, long d)
+{
+    register long r10 __asm__("r10") = d, r8 __asm__("r8") = -1, r9 __asm__("r9") = 0;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+LYDIAN_NO_PROFILE static long lydian_device_protect(unsigned long page, int rights)
+{
+    return lydian_device_call(10, page, LYDIAN_DEVICE_PAGE, rights, 0);
+}
 
 /* What an instruction does to its operand in memory, which it writes: how many bytes, and whether it
  * reads them first. 0 where the instruction is not known. */
@@ -56,7 +92,7 @@ struct lydian_device_store {
     int reads;
 };
 
-static struct lydian_device_store lydian_device_decode(const unsigned char *code)
+LYDIAN_NO_PROFILE static struct lydian_device_store lydian_device_decode(const unsigned char *code)
 {
     struct lydian_device_store store = {0, 0};
     int is_short = 0, is_long = 0, repeats = 0, middle;
@@ -125,85 +161,153 @@ static struct lydian_device_store lydian_device_decode(const unsigned char *code
     return store;
 }
 
-/* Opens the page of an address, which is mapped if it is not. Gives 0 where it cannot be. */
-static int lydian_device_opens(unsigned long address)
+enum { LYDIAN_DEVICE_CLOSED = 0, LYDIAN_DEVICE_ACCESSIBLE = 3 };
+
+LYDIAN_NO_PROFILE static int lydian_device_is_in(const unsigned long *pages, unsigned count, unsigned long page)
 {
-    enum { READ = 1, WRITE = 2, PRIVATE = 2, ANONYMOUS = 0x20, NO_REPLACE = 0x100000 };
-    unsigned long page = address & ~(unsigned long)(LYDIAN_DEVICE_PAGE - 1);
     unsigned at;
-    if (lydian_device_open_count == LYDIAN_DEVICES_AT_ONCE) return 0;
-    for (at = 0; at < lydian_device_page_count && lydian_device_pages[at] != page; at++) {}
-    if (at == lydian_device_page_count) {
-        if (at == LYDIAN_DEVICE_PAGES) return 0;
-        if (lydian_device_mmap((void *)page, LYDIAN_DEVICE_PAGE, 0, PRIVATE | ANONYMOUS | NO_REPLACE, -1,
-                               0) != (void *)page)
+    for (at = 0; at < count && pages[at] != page; at++) {}
+    return at < count;
+}
+
+LYDIAN_NO_PROFILE static unsigned long lydian_device_page(unsigned long address)
+{
+    return address & ~(unsigned long)(LYDIAN_DEVICE_PAGE - 1);
+}
+
+LYDIAN_NO_PROFILE static int lydian_device_is_of_device(unsigned long address)
+{
+    return address >= lydian_devices_from && address < lydian_devices_to;
+}
+
+/* A variable has values in the script. */
+static void lydian_device_guard(unsigned long address, unsigned long size)
+{
+    struct lydian_device_state *all = &lydian_devices;
+    unsigned long page = lydian_device_page(address);
+    unsigned at;
+    if (lydian_device_is_of_device(address) || all->variable_count == LYDIAN_DEVICE_PAGES) return;
+    for (at = 0; at < all->variable_count; at++)
+        if (all->variables[at].address == address && all->variables[at].size == size) return;
+    all->variables[all->variable_count].address = address;
+    all->variables[all->variable_count++].size = size;
+    for (; page < address + size; page += LYDIAN_DEVICE_PAGE)
+        if (all->guarded_count < LYDIAN_DEVICE_PAGES &&
+            !lydian_device_is_in(all->guarded, all->guarded_count, page))
+            all->guarded[all->guarded_count++] = page;
+}
+
+/* Closes or opens the pages of these variables. */
+LYDIAN_NO_PROFILE static void lydian_device_guards(int rights)
+{
+    unsigned at;
+    for (at = 0; at < lydian_devices.guarded_count; at++)
+        lydian_device_protect(lydian_devices.guarded[at], rights);
+}
+
+/* Opens the page of an address, which is mapped if it is not. Gives 0 where it cannot be. */
+LYDIAN_NO_PROFILE static int lydian_device_opens(unsigned long address)
+{
+    enum { MMAP = 9, PRIVATE = 2, ANONYMOUS = 0x20, NO_REPLACE = 0x100000 };
+    struct lydian_device_state *all = &lydian_devices;
+    unsigned long page = lydian_device_page(address);
+    if (all->open_count == LYDIAN_DEVICES_AT_ONCE) return 0;
+    if (lydian_device_is_of_device(address) && !lydian_device_is_in(all->pages, all->page_count, page)) {
+        if (all->page_count == LYDIAN_DEVICE_PAGES) return 0;
+        if (lydian_device_call(MMAP, page, LYDIAN_DEVICE_PAGE, LYDIAN_DEVICE_CLOSED,
+                               PRIVATE | ANONYMOUS | NO_REPLACE) != (long)page)
             return 0;
-        lydian_device_pages[lydian_device_page_count++] = page;
+        all->pages[all->page_count++] = page;
     }
-    lydian_device_open[lydian_device_open_count++] = page;
-    return !lydian_device_mprotect((void *)page, LYDIAN_DEVICE_PAGE, READ | WRITE);
+    all->open[all->open_count++] = page;
+    return !lydian_device_protect(page, LYDIAN_DEVICE_ACCESSIBLE);
 }
 
 /* Notes what an instruction wrote, and closes the pages that it accessed. */
-static void lydian_device_closes(void)
+LYDIAN_NO_PROFILE static void lydian_device_closes(void)
 {
-    unsigned long width = lydian_device_width;
-    lydian_device_width = 0;
-    if (width) lydian_device_wrote(lydian_device_written, width, (const void *)lydian_device_written);
-    while (lydian_device_open_count)
-        lydian_device_mprotect((void *)lydian_device_open[--lydian_device_open_count], LYDIAN_DEVICE_PAGE,
-                               0);
+    struct lydian_device_state *all = &lydian_devices;
+    unsigned long width = all->width;
+    all->width = 0;
+    if (width) lydian_device_wrote(all->written, width, (const void *)all->written);
+    while (all->open_count) lydian_device_protect(all->open[--all->open_count], LYDIAN_DEVICE_CLOSED);
 }
 
-static void lydian_device_ends(enum lydian_device_end why, unsigned long address)
+LYDIAN_NO_PROFILE static void lydian_device_ends(enum lydian_device_end why, unsigned long address)
 {
-    lydian_device_width = 0;
+    lydian_devices.width = 0;
     lydian_device_closes();
+    lydian_device_guards(LYDIAN_DEVICE_ACCESSIBLE);
     lydian_device_stops(why, address);
 }
 
 /* Gives a read the next value of the script, which must be for this place. */
-static void lydian_device_gives(unsigned long address)
+LYDIAN_NO_PROFILE static void lydian_device_gives(unsigned long address)
 {
     struct lydian_device_read read;
-    unsigned char *to;
+    /* No compiler may make a call of these copies. */
+    volatile unsigned char *to;
     unsigned long at;
     if (!lydian_device_next(&read) || address - read.address >= read.size)
         lydian_device_ends(LYDIAN_NO_READ, address);
-    to = (unsigned char *)read.address;
-    for (at = 0; at < read.size; at++) to[at] = ((const unsigned char *)read.value)[at];
+    to = (volatile unsigned char *)read.address;
+    for (at = 0; at < read.size; at++) to[at] = ((const volatile unsigned char *)read.value)[at];
 }
 
-static int lydian_device_fault(int signal, const void *info, void *context)
+LYDIAN_NO_PROFILE static int lydian_device_is_of_variable(unsigned long address)
+{
+    const struct lydian_device_range *all = lydian_devices.variables;
+    unsigned at;
+    for (at = 0; at < lydian_devices.variable_count; at++)
+        if (address - all[at].address < all[at].size) return 1;
+    return 0;
+}
+
+LYDIAN_NO_PROFILE static int lydian_device_fault(int signal, const void *info, void *context)
 {
     /* The registers of the kernel's `ucontext`, and its numbers of them. */
     enum { REGISTERS = 40, INSTRUCTION = 16, FLAGS = 17, ERROR = 19, ADDRESS_OF_FAULT = 16 };
     enum { WRITES = 2, FETCHES = 16, TRAP_FLAG = 0x100 };
+    struct lydian_device_state *all = &lydian_devices;
     unsigned long *registers = (unsigned long *)((char *)context + REGISTERS), address;
-    if (signal == LYDIAN_TRAP && lydian_device_open_count) {
+    struct lydian_device_store store = {0, 1};
+    int is_device;
+    if (signal == LYDIAN_TRAP && all->open_count) {
         registers[FLAGS] &= ~(unsigned long)TRAP_FLAG;
         lydian_device_closes();
         return 1;
     }
-    if (signal != LYDIAN_SEGV || !lydian_device_on || registers[ERROR] & FETCHES) return 0;
+    if (signal != LYDIAN_SEGV || !all->on || registers[ERROR] & FETCHES) return 0;
     address = *(const unsigned long *)((const char *)info + ADDRESS_OF_FAULT);
-    if (address < lydian_devices_from || address >= lydian_devices_to) return 0;
+    is_device = lydian_device_is_of_device(address);
+    if (!is_device && !lydian_device_is_in(all->guarded, all->guarded_count, lydian_device_page(address)))
+        return 0;
     if (!lydian_device_opens(address)) lydian_device_ends(LYDIAN_NO_PAGE, address);
-    if (registers[ERROR] & WRITES) {
-        struct lydian_device_store store =
-            lydian_device_decode((const unsigned char *)registers[INSTRUCTION]);
-        if (!store.width || store.width > LYDIAN_DEVICE_WIDEST) lydian_device_ends(LYDIAN_NO_WIDTH, address);
+    if (is_device || lydian_device_is_of_variable(address)) {
+        if (registers[ERROR] & WRITES) {
+            store = lydian_device_decode((const unsigned char *)registers[INSTRUCTION]);
+            if (!store.width || store.width > LYDIAN_DEVICE_WIDEST)
+                lydian_device_ends(LYDIAN_NO_WIDTH, address);
+        }
         if (store.reads) lydian_device_gives(address);
-        lydian_device_written = address;
-        lydian_device_width = store.width;
-    } else {
-        lydian_device_gives(address);
+    }
+    if (is_device && store.width) {
+        all->written = address;
+        all->width = store.width;
     }
     registers[FLAGS] |= TRAP_FLAG;
     return 1;
 }
 
 #else
+
+enum { LYDIAN_SEGV = 11, LYDIAN_TRAP = 5, LYDIAN_DEVICE_CLOSED = 0, LYDIAN_DEVICE_ACCESSIBLE = 3 };
+static struct {
+    int on;
+    unsigned variable_count, guarded_count;
+} lydian_devices;
+static void lydian_device_guard(unsigned long address, unsigned long size) { (void)address, (void)size; }
+static void lydian_device_guards(int rights) { (void)rights; }
 
 static int lydian_device_fault(int signal, const void *info, void *context)
 {

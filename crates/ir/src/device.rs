@@ -5,6 +5,12 @@
 //! has the values of all reads in the order in which they are made, its *script*: the results of
 //! [`DEVICE_READ`] among [`crate::test::Test::externals`]. A run that asks for another read than the next
 //! of its script ends there: it *outruns* the script. So loops that wait for a device end.
+//!
+//! Reads of volatile variables of the program ([`VolatileVariables`]) may be part of a script, too. Then
+//! all reads of such a variable are, and the run finds what the script says in memory. A variable of which
+//! the script says nothing is memory.
+
+mod variables;
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,8 +20,10 @@ use crate::program::ctype::Target;
 use crate::test::{ExternalResult, Image};
 use crate::{Body, Expr, ExprId, Stmt};
 
+pub use variables::VolatileVariables;
+
 /// Instead of a function's name in [`ExternalResult`]: a volatile read of a device. The result is the
-/// value, of as many bytes as are read. `object` says where ([`DevicePlace`]).
+/// value, of as many bytes as are read. `object` says where ([`ReadPlace`]).
 pub const DEVICE_READ: &str = "*device";
 
 /// The first address of devices. This machine maps nothing below it (Linux: `vm.mmap_min_addr`).
@@ -75,13 +83,37 @@ impl fmt::Display for DevicePlace {
     }
 }
 
-impl FromStr for DevicePlace {
+/// Where the value of a read in a script is found.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ReadPlace {
+    /// In a device: `0x40001000`.
+    Device(DevicePlace),
+    /// In a variable of the program, so many bytes behind its start: `ready`, `ring+4`.
+    Variable(String, u64),
+}
+
+impl fmt::Display for ReadPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Device(place) => write!(f, "{place}"),
+            Self::Variable(name, 0) => f.write_str(name),
+            Self::Variable(name, offset) => write!(f, "{name}+{offset}"),
+        }
+    }
+}
+
+impl FromStr for ReadPlace {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let digits = text.strip_prefix("0x").ok_or(())?;
-        let address = u64::from_str_radix(digits, 16).map_err(|_| ())?;
-        Ok(Self { address })
+        if let Some(digits) = text.strip_prefix("0x") {
+            let address = u64::from_str_radix(digits, 16).map_err(|_| ())?;
+            return Ok(Self::Device(DevicePlace { address }));
+        }
+        let (name, offset) = text.split_once('+').unwrap_or((text, "0"));
+        let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+        let offset = offset.parse().map_err(|_| ())?;
+        is_name.then(|| Self::Variable(name.to_owned(), offset)).ok_or(())
     }
 }
 
@@ -105,13 +137,13 @@ pub struct DeviceWrite {
 
 impl ExternalResult {
     /// The value that a read of a device gives.
-    pub fn device_read(place: DevicePlace, value: Vec<u8>) -> Self {
+    pub fn device_read(place: &ReadPlace, value: Vec<u8>) -> Self {
         let result = Image { bytes: value, pointers: Vec::new() };
         Self { object: Some(place.to_string()), ..Self::new(DEVICE_READ, result) }
     }
 
-    /// Where a device is read; none if this is no read of a device, or does not say where.
-    pub fn device_place(&self) -> Option<DevicePlace> {
+    /// Where the value of a read in a script is; none if this is none, or does not say where.
+    pub fn read_place(&self) -> Option<ReadPlace> {
         let object = self.object.as_deref().filter(|_| self.function == DEVICE_READ);
         object.and_then(|place| place.parse().ok())
     }
@@ -123,12 +155,21 @@ mod tests {
 
     #[test]
     fn a_read_says_where_it_is_made() {
-        let place = DevicePlace { address: 0x4000_1004 };
-        let read = ExternalResult::device_read(place, vec![1, 0, 0, 0]);
-        assert_eq!(read.object.as_deref(), Some("0x40001004"));
-        assert_eq!(read.device_place(), Some(place));
-        let other = ExternalResult { function: "f".to_owned(), ..read };
-        assert_eq!(other.device_place(), None);
+        let variable = |offset| ReadPlace::Variable("ring".to_owned(), offset);
+        for (place, text) in [
+            (ReadPlace::Device(DevicePlace { address: 0x4000_1004 }), "0x40001004"),
+            (variable(0), "ring"),
+            (variable(4), "ring+4"),
+        ] {
+            let read = ExternalResult::device_read(&place, vec![1, 0, 0, 0]);
+            assert_eq!(read.object.as_deref(), Some(text));
+            assert_eq!(read.read_place(), Some(place));
+            let other = ExternalResult { function: "f".to_owned(), ..read };
+            assert_eq!(other.read_place(), None);
+        }
+        for text in ["", "4", "0x", "0xg", "ring+", "ring+x", "#1"] {
+            assert!(text.parse::<ReadPlace>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -229,6 +229,18 @@ static int lydian_device_next(struct lydian_device_read *read) {
     return 1;
 }
 
+/* Guards the volatile variables that the running test has values for. */
+static void guard_variables(void) {
+    uint8_t *at = queue;
+    lydian_devices.variable_count = lydian_devices.guarded_count = 0;
+    for (uint32_t i = 0; i < queue_length; i++, at = after(at)) {
+        uint64_t address;
+        if (queued(at)->function != LYDIAN_DEVICE) continue;
+        memcpy(&address, (uint8_t *)(queued(at) + 1) + padded(queued(at)->size), sizeof address);
+        lydian_device_guard(address, queued(at)->size);
+    }
+}
+
 static void lydian_device_wrote(unsigned long address, unsigned long size, const void *value) {
     if (device_write_count == DEVICE_WRITES) return;
     struct device_write *write = &device_writes[device_write_count++];
@@ -241,7 +253,7 @@ static void lydian_device_stops(enum lydian_device_end why, unsigned long addres
     sigemptyset(&own);
     sigaddset(&own, SIGSEGV);
     sigaddset(&own, SIGTRAP);
-    lydian_device_on = 0;
+    lydian_devices.on = 0;
     sigprocmask(SIG_UNBLOCK, &own, NULL);
     serve_end(why == LYDIAN_NO_READ ? LYDIAN_OUTRAN : LYDIAN_UNMAPPED, (long)(address & 0xffffffff));
 }
@@ -795,9 +807,12 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
     if (wants & WANT_HEAP) fill_stack();
     errno = first_error_number;
     device_write_count = 0;
-    lydian_device_on = test->devices != 0;
+    guard_variables();
+    lydian_devices.on = test->devices || lydian_devices.guarded_count;
+    lydian_device_guards(LYDIAN_DEVICE_CLOSED);
     if (_setjmp(back) == 0) call_all(test, entry, layout.arguments);
-    lydian_device_on = 0;
+    lydian_device_guards(LYDIAN_DEVICE_ACCESSIBLE);
+    lydian_devices.on = 0;
     struct run *run = (struct run *)out;
     *run = (struct run){.test = position, .how = (uint32_t)how, .code = (uint32_t)code};
     uint8_t *p = out + sizeof *run;

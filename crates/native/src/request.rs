@@ -1,6 +1,6 @@
 //! Requests to the runner and its replies, in the layouts of `runner.c`.
 
-use lydian_ir::device::{DEVICE_READ, DevicePlace, DeviceWrite};
+use lydian_ir::device::{DEVICE_READ, DevicePlace, DeviceWrite, ReadPlace};
 use lydian_ir::libc::{ERROR_NUMBER, STREAMS};
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image,
@@ -341,16 +341,33 @@ impl<'a> Encoder<'a> {
             self.image(&external.result, test, &external.function)?;
             let start = self.bytes.len();
             if name == DEVICE_READ {
-                let place = external.device_place();
-                let place = place.ok_or_else(|| TestError::DevicePlace(external.object.clone()))?;
-                self.bytes.extend(place.address.to_le_bytes());
-                self.pad();
+                self.read_address(external)?;
             }
             self.writes(external, test)?;
             let size = (self.bytes.len() - start) as u32;
             self.bytes[header + 12..header + 16].copy_from_slice(&size.to_le_bytes());
         }
         Ok(count)
+    }
+
+    /// The address of a read in the script.
+    fn read_address(&mut self, read: &ExternalResult) -> Result<(), TestError> {
+        let place = read.read_place();
+        let address = match place.ok_or_else(|| TestError::DevicePlace(read.object.clone()))? {
+            ReadPlace::Device(place) => place.address,
+            ReadPlace::Variable(name, offset) => {
+                let (symbol, size, writable) = self.global_place(&name)?;
+                let end = offset.checked_add(read.result.bytes.len() as u64);
+                if !writable || end.is_none_or(|end| end > size) {
+                    return Err(TestError::GlobalImage(name));
+                }
+                self.relocations.push((self.bytes.len(), symbol, offset));
+                0
+            }
+        };
+        self.bytes.extend(address.to_le_bytes());
+        self.pad();
+        Ok(())
     }
 
     /// Encodes the memory that a call writes.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lydian_base::Rng;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
-use lydian_ir::device::DevicePlace;
+use lydian_ir::device::{DevicePlace, ReadPlace};
 use lydian_ir::interp::{End, Interpreter, Options, Outcome as Followed, Silent};
 use lydian_ir::test::{ExternalResult, Image, Test};
 use lydian_native::{Build, BuildRequest, Limits, Optimization, Outcome, Plan, Run, Runner, Wants};
@@ -92,7 +92,7 @@ fn scripted(by: &Interpreter<'_>, rng: &mut Rng, most: usize) -> Test {
             (1, 0x20 | 0x30) => vec![(value & 1) as u8],
             _ => value.to_le_bytes()[..wanted.bytes as usize].to_vec(),
         };
-        test.externals.push(ExternalResult::device_read(wanted.place, bytes));
+        test.externals.push(ExternalResult::device_read(&ReadPlace::Device(wanted.place), bytes));
     }
     test
 }
@@ -141,7 +141,8 @@ fn a_read_at_another_place_than_the_script_says_ends_the_run() {
         let mut test =
             Test::calling("f", vec![Image { bytes: vec![x, 0, 0, 0], pointers: vec![] }]);
         let read = |address, value| {
-            ExternalResult::device_read(DevicePlace { address }, vec![value, 0, 0, 0])
+            let place = ReadPlace::Device(DevicePlace { address });
+            ExternalResult::device_read(&place, vec![value, 0, 0, 0])
         };
         test.externals = vec![read(0x4000_0000, 1), read(0x4000_0008, 2)];
         test
@@ -172,4 +173,54 @@ fn a_fault_of_the_programs_own_among_accesses_of_devices_is_a_crash() {
     test.args[0].bytes[0] = 0;
     let run = runner().run(&[test], MEMORY).unwrap().remove(0);
     assert_eq!((run.outcome, run.device_writes.len()), (Outcome::Returned(vec![0; 4]), 1));
+}
+
+/// Volatile variables among others on one page, and a device between them.
+const VARIABLES: &str = r#"
+static int before = 3, table[8];
+static volatile int ready;
+static volatile short level = 7;
+static int after = 5;
+int f(int x) {
+    int sum = x;
+    while (!(ready & 1)) { before++; if (sum++ > 40) return before; table[sum & 7] += level; }
+    ready += 2;
+    after ^= ready;
+    if (ready > 4) ready = table[ready & 7];
+    for (int i = 0; i < 8; i++) sum += table[i] * i + level;
+    return sum + before * 3 + after + (ready | *(volatile int *)0x40000000);
+}
+"#;
+
+#[test]
+fn scripts_of_volatile_variables_leave_their_neighbours_alone_and_do_the_same_natively() {
+    let (_place, unit) = unit_of(VARIABLES);
+    let by = Interpreter::new(&unit.program);
+    let test = |seed: u64| {
+        let mut rng = Rng::new(seed);
+        let x = (rng.below(4) as i32).to_le_bytes().to_vec();
+        let mut test = Test::calling("f", vec![Image { bytes: x, pointers: vec![] }]);
+        let ready = ReadPlace::Variable("ready".to_owned(), 0);
+        for _ in 0..rng.below(12) {
+            let value = (rng.below(8) as u32).to_le_bytes().to_vec();
+            test.externals.push(ExternalResult::device_read(&ready, value));
+        }
+        let device = ReadPlace::Device(DevicePlace { address: 0x4000_0000 });
+        test.externals.push(ExternalResult::device_read(&device, vec![seed as u8, 0, 0, 0]));
+        test
+    };
+    let tests: Vec<Test> = (0..300).map(test).collect();
+    let followed: Vec<Followed> = tests.iter().map(|test| interpreted(&by, test)).collect();
+    let returned = followed.iter().filter(|run| run.end == End::Returned).count();
+    assert!((30..270).contains(&returned), "{returned} of 300 return");
+    for level in [Optimization::None, Optimization::Full] {
+        let natively = runner(&unit, level).run(&tests, MEMORY).unwrap();
+        for ((test, followed), native) in tests.iter().zip(&followed).zip(&natively) {
+            compare(test, followed, native);
+            for (name, bytes) in &native.globals {
+                let global = unit.program.global_named(name).unwrap();
+                assert_eq!(followed.global(global), bytes, "{name}: {test:#?}");
+            }
+        }
+    }
 }

@@ -6,20 +6,29 @@
 //! way whatever they read before.
 //!
 //! Other accesses of such memory are not followed.
+//!
+//! Volatile reads of variables of the program ([`lydian_ir::device::VolatileVariables`]) are inputs in the
+//! same way, whoever writes there in between. The value is in memory afterwards. Volatile variables of a
+//! function that nobody else has are memory like all other. All other volatile memory has its value the
+//! first time, and nothing is claimed of what is read there again.
 
 use std::sync::Arc;
 
+use lydian_base::EntityId;
 use lydian_inputs::CellPlan;
-use lydian_ir::device::{DEVICE_READ, DevicePlace, FIRST_ADDRESS, is_device};
-use lydian_ir::{Target, Type};
+use lydian_ir::device::{DEVICE_READ, DevicePlace, FIRST_ADDRESS, ReadPlace, is_device};
+use lydian_ir::{GlobalId, LocalId, Target, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
 use crate::machine::Machine;
 use crate::machine::evaluation::{as_read, is_named_by_the_program};
 use crate::machine::interrupt::Interrupt;
-use crate::machine::memory::{AddressTarget, NULL_PAGE, flatten_address};
+use crate::machine::memory::{
+    AddressTarget, Candidate, NULL_PAGE, ObjectKind, Offset, flatten_address,
+};
+use crate::machine::program::context::Context;
 use crate::machine::scope::{StateView, Stop};
-use crate::machine::state::{Notes, State};
+use crate::machine::state::{Frame, Notes, State};
 
 /// The widest value of a register of a device, in bytes.
 const WIDEST: u64 = 8;
@@ -34,6 +43,16 @@ pub(crate) fn unsupported(target: Target, address: u64) -> String {
         }
         _ => named,
     }
+}
+
+/// What volatile memory is, if it lies in objects.
+pub(crate) enum VolatileMemory {
+    /// Each read is an input.
+    Input(ReadPlace),
+    /// Nobody else has it.
+    Kept,
+    /// Others may write it; what is read there again is not known.
+    Other,
 }
 
 impl<N: Notes> StateView<'_, '_, N> {
@@ -84,19 +103,65 @@ impl<N: Notes> StateView<'_, '_, N> {
         }
     }
 
-    /// The value that the next read of a device gives.
-    pub(crate) fn device_value(
+    /// The kind of volatile memory at an address that lies in objects.
+    pub(crate) fn volatile_memory(
         &mut self,
         pool: &mut TermPool,
-        device: DevicePlace,
+        addr: Term,
+        ty: Type,
+    ) -> Result<VolatileMemory, Stop> {
+        let found = self.resolve(pool, addr, Some(ty))?;
+        let memory = &self.state.memory;
+        let [Candidate { object, offset, .. }] = found.candidates[..] else {
+            return Ok(VolatileMemory::Other);
+        };
+        let (kind, base) = (memory.object(object).kind, memory.object(object).base);
+        let Context { program, globals, volatile, .. } = &self.context;
+        match kind {
+            ObjectKind::Local => {
+                let frames = self.state.frames.iter();
+                let of_frame = |frame: &Arc<Frame>| {
+                    let at = frame.objects.iter().position(|known| *known == Some(object))?;
+                    Some((frame.func, LocalId::from_index(at)))
+                };
+                let local = frames.rev().find_map(of_frame);
+                let is_kept = local.is_some_and(|(func, local)| volatile.keeps_local(func, local));
+                Ok(if is_kept { VolatileMemory::Kept } else { VolatileMemory::Other })
+            }
+            ObjectKind::Global => {
+                let global = globals.iter().position(|at| *at == base).map(GlobalId::from_index);
+                let Some(global) = global else { return Ok(VolatileMemory::Other) };
+                if volatile.keeps_static(program, global) {
+                    return Ok(VolatileMemory::Kept);
+                }
+                let Offset::Known(start) = offset else { return Ok(VolatileMemory::Other) };
+                let Ok(start) = u64::try_from(start) else { return Ok(VolatileMemory::Other) };
+                let bytes = start..start + ty.bytes();
+                let is_number = ty != Type::Ptr && ty.bytes() <= WIDEST;
+                let target = program.types.target == Target::X86_64;
+                if !(target && is_number && volatile.is_input(program, global, bytes)) {
+                    return Ok(VolatileMemory::Other);
+                }
+                let name = program.globals[global].name.clone();
+                Ok(VolatileMemory::Input(ReadPlace::Variable(name, start)))
+            }
+            _ => Ok(VolatileMemory::Other),
+        }
+    }
+
+    /// The value that the next read of a script gives at a place.
+    pub(crate) fn script_value_at(
+        &mut self,
+        pool: &mut TermPool,
+        place: &ReadPlace,
         ty: Type,
     ) -> Result<Term, Stop> {
         if self.state.log.is_in_predicate() {
-            let what = format!("a predicate that reads the device at {device}");
+            let what = format!("a predicate that reads volatile memory at {place}");
             return Err(Stop::Unsupported(what));
         }
         if ty == Type::Ptr || ty.bytes() > WIDEST {
-            let what = format!("a pointer or wide number that is read from the device at {device}");
+            let what = format!("a pointer or wide number that is read from the device at {place}");
             return Err(Stop::Unsupported(what));
         }
         let value = script_value(pool, self.state.calls_of(DEVICE_READ), ty);
@@ -127,13 +192,30 @@ impl<N: Notes> Machine<'_, '_, N> {
         device.map_err(|stop| self.stopped(state, stop))
     }
 
-    /// A read was made: its value is part of the script.
-    pub(crate) fn take_device_read(&mut self, state: &mut State<N>, device: DevicePlace, ty: Type) {
+    /// The kind of volatile memory at an address that lies in objects.
+    pub(crate) fn volatile_memory(
+        &mut self,
+        state: &mut State<N>,
+        addr: Term,
+        ty: Type,
+    ) -> Result<VolatileMemory, Interrupt> {
+        let (mut scope, pool) = self.scope(state);
+        let memory = scope.volatile_memory(pool, addr, ty);
+        memory.map_err(|stop| self.stopped(state, stop))
+    }
+
+    /// A read was made: its value is part of the script. Returns the value's bytes.
+    pub(crate) fn take_script_read(
+        &mut self,
+        state: &mut State<N>,
+        place: &ReadPlace,
+        ty: Type,
+    ) -> Term {
         let nth = state.calls_of(DEVICE_READ);
         let value = script_value(&mut self.pool, nth, ty);
         let cell = CellPlan { offset: 0, ty: Type::Int(ty.bytes() as u8 * 8), value };
-        let place = device.to_string();
-        let plan = self.input_plan(state, DEVICE_READ, place, ty.bytes(), vec![cell]);
+        let plan = self.input_plan(state, DEVICE_READ, place.to_string(), ty.bytes(), vec![cell]);
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
+        value
     }
 }

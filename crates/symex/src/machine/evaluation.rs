@@ -5,13 +5,14 @@ use lydian_eval::{
     Evaluation, Fault, StateReader, Traps, Undetermined, from_bytes, sort_of, to_bytes,
     undefined_symbol,
 };
+use lydian_ir::device::ReadPlace;
 use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, Overflow, RecordId, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 use smallvec::SmallVec;
 
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
-use crate::machine::devices;
+use crate::machine::devices::{self, VolatileMemory};
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     AddressTarget, Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region,
@@ -533,11 +534,17 @@ impl<N: Notes> StateReader for StateView<'_, '_, N> {
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
         if volatile && let Some(device) = self.device_at(pool, addr)? {
-            return self.device_value(pool, device, ty);
+            return self.script_value_at(pool, &ReadPlace::Device(device), ty);
         }
         let value = self.load_at(pool, ty, addr, traps)?;
-        if !volatile || self.state.inputs.volatile.is_empty() {
+        if !volatile {
             return Ok(value);
+        }
+        match self.volatile_memory(pool, addr, ty)? {
+            VolatileMemory::Input(place) => return self.script_value_at(pool, &place, ty),
+            VolatileMemory::Kept => return Ok(value),
+            VolatileMemory::Other if self.state.inputs.volatile.is_empty() => return Ok(value),
+            VolatileMemory::Other => {}
         }
         // Others may have written to the memory since it was read.
         let candidates = self.resolve(pool, addr, Some(ty))?.candidates;

@@ -2,6 +2,7 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, Undetermined, from_bytes, sort_of, to_bytes};
+use lydian_ir::device::ReadPlace;
 use lydian_ir::source::Point;
 use lydian_ir::{BitField, Body, Expr, ExprId, LocalId, Stmt, Storage, Type};
 use lydian_smt::{Term, TermPool};
@@ -10,6 +11,7 @@ use crate::config::Mode;
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
+use crate::machine::devices::VolatileMemory;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
@@ -324,8 +326,18 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
     ) -> Result<(), Interrupt> {
         let address = self.eval(state, addr, &mut Traps::none())?;
         if let Some(device) = self.device_at(state, address)? {
-            self.take_device_read(state, device, ty);
+            self.take_script_read(state, &ReadPlace::Device(device), ty);
             return Ok(());
+        }
+        match self.volatile_memory(state, address, ty)? {
+            VolatileMemory::Input(place) => {
+                let value = self.take_script_read(state, &place, ty);
+                let to = self.resolve(state, address)?;
+                state.memory.store(&mut self.pool, &to, ty.bytes(), value);
+                return Ok(());
+            }
+            VolatileMemory::Kept => return Ok(()),
+            VolatileMemory::Other => {}
         }
         let read = self.resolve(state, address)?.candidates;
         read.iter().for_each(|at| state.note_volatile(VolatilePlace::of(at, ty.bytes())));

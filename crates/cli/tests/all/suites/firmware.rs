@@ -123,8 +123,8 @@ fn drivers_that_wait_for_devices_are_covered_and_their_suite_passes_everywhere()
         assert_eq!(figures(&table, function, "bc"), [edges, edges, 0, 0, 0], "{function}: {ran}");
     }
     let suite = place.read("tests/tests.c");
-    assert!(suite.contains("READS_AT(0x40011000, 4, 0x20);"), "{suite}");
-    assert!(suite.contains("CHECK_WRITE_AT(0x40003000, 2, 0xaaaa);"), "{suite}");
+    assert!(suite.contains("READS(0x40011000, 4, 0x20);"), "{suite}");
+    assert!(suite.contains("CHECK_WRITE(0x40003000, 2, 0xaaaa);"), "{suite}");
     assert!(suite.contains("OUTRUNS(watch());"), "{suite}");
     passes_everywhere(&place, "-std=gnu11");
 }
@@ -178,4 +178,44 @@ int plain(int a) { return a > 3 ? *(uint32_t *)0x40001000 > 7 : 2; }
     assert_eq!(figures(&table, "low", "bc"), [2, 0, 0, 0, 2], "{ran}");
     assert!(figures(&table, "plain", "bc")[2] == 0, "{ran}");
     assert!(ran.to_string().contains("0x25, which the program names as a number and this machine"));
+}
+
+/// Variables that handlers of interrupts write, and some that nobody else has.
+const FLAGS: &str = r#"
+#include <stdint.h>
+static volatile int ready;
+static int neighbour = 3;
+static volatile struct { uint16_t head, tail; uint8_t data[8]; } ring;
+extern volatile unsigned ticks;
+int wait_ready(int most) { int i = 0; while (!ready) { if (++i > most) return -1; neighbour++; } return i; }
+int get(void)
+{
+    uint8_t c;
+    if (ring.head == ring.tail) return -1;
+    c = ring.data[ring.tail & 7];
+    ring.tail = (uint16_t)((ring.tail + 1) & 7);
+    return c;
+}
+int wait_for(unsigned ms) { unsigned start = ticks; while (ticks - start < ms) { } return 1; }
+int changes(void) { ready = 1; if (ready == 1) return 1; return 0; }
+int delay(int n) { volatile int i = 4; if (n > 3) i = 5; if (i != 4 && i != 5) return 1; return i; }
+int counts(int x) { static volatile int n; n++; if (n == 2 && x) return 7; return 0; }
+"#;
+
+#[test]
+fn each_read_of_a_volatile_variable_is_an_input_and_suites_pass_everywhere() {
+    let place = Workplace::with(FLAGS);
+    let ran = place.done("gen unit.c -c bc -o tests --json t.json");
+    let table = place.json("t.json");
+    for (function, edges) in
+        [("wait_ready", 4), ("get", 2), ("wait_for", 2), ("changes", 2), ("counts", 4)]
+    {
+        assert_eq!(figures(&table, function, "bc"), [edges, edges, 0, 0, 0], "{function}: {ran}");
+    }
+    // Nobody else has the local variable.
+    assert_eq!(figures(&table, "delay", "bc")[1..3], [5, 1], "{ran}");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("READS(&ready, 4, 0x"), "{suite}");
+    assert!(suite.contains("SCRIPTED(int result = "), "{suite}");
+    passes_everywhere(&place, "-std=gnu11");
 }

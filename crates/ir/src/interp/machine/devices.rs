@@ -1,7 +1,7 @@
 //! Volatile accesses of devices ([`crate::device`]).
 
 use super::externals::GivenRead;
-use crate::device::{DevicePlace, DeviceRead, DeviceWrite, is_device};
+use crate::device::{DevicePlace, DeviceRead, DeviceWrite, ReadPlace, is_device};
 use crate::interp::machine::{Machine, Step, Stop};
 use crate::interp::outcome::{BadTest, End};
 use crate::test::ExternalResult;
@@ -9,9 +9,17 @@ use crate::test::ExternalResult;
 impl Machine<'_, '_> {
     /// Takes a read of a device from a test's script.
     pub(super) fn take_read(&mut self, read: &ExternalResult) -> Result<(), BadTest> {
-        let named = || read.object.clone().unwrap_or_default();
-        let place = read.device_place().ok_or_else(|| BadTest::DevicePlace(named()))?;
-        self.externals.add_read(GivenRead { place, bytes: read.result.bytes.clone() });
+        let named = || BadTest::DevicePlace(read.object.clone().unwrap_or_default());
+        let (address, in_variable) = match read.read_place().ok_or_else(named)? {
+            ReadPlace::Device(place) => (place.address, false),
+            ReadPlace::Variable(name, offset) => {
+                let global = self.program.global_named(&name);
+                let global = global.ok_or_else(|| BadTest::NoGlobal(name.clone()))?;
+                (self.memory.global_address(global).wrapping_add(offset), true)
+            }
+        };
+        let bytes = read.result.bytes.clone();
+        self.externals.add_read(GivenRead { address, in_variable, bytes });
         Ok(())
     }
 
@@ -20,22 +28,29 @@ impl Machine<'_, '_> {
         is_device(self.program.types.target, address)
     }
 
-    /// A volatile read of at most 8 bytes: the value that the script has for it. `None` if no device is at
-    /// the address.
+    /// A volatile read of at most 8 bytes: the value that the script has for it. `None` if the address is
+    /// that of memory of which the script says nothing.
     pub(super) fn read_device(&mut self, address: u64, bytes: u64) -> Step<Option<u64>> {
-        if !self.is_device(address) {
+        if !self.is_device(address) && !self.externals.scripts(address) {
             return Ok(None);
         }
         let next = self.externals.next_read();
-        let fits =
-            |read: &GivenRead| read.place.address == address && read.bytes.len() as u64 == bytes;
+        let fits = |read: &GivenRead| read.address == address && read.bytes.len() as u64 == bytes;
         let Some(read) = next.filter(fits) else {
             self.outrun = Some(DeviceRead { place: DevicePlace { address }, bytes });
             return Err(Stop::End(End::OutrunsScript));
         };
+        if read.in_variable {
+            self.memory.write(address, &read.bytes)?;
+        }
         let mut raw = [0; 8];
         raw[..read.bytes.len()].copy_from_slice(&read.bytes);
         Ok(Some(u64::from_le_bytes(raw)))
+    }
+
+    /// Whether the script has the values that are read at an address.
+    pub(super) fn is_scripted(&self, address: u64) -> bool {
+        self.is_device(address) || self.externals.scripts(address)
     }
 
     /// A volatile write of at most 8 bytes; whether a device is at the address.

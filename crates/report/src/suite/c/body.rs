@@ -25,6 +25,7 @@ use crate::suite::test::SuiteTest;
 use crate::suite::value::{Value, read};
 use data::int_constant;
 pub(super) use devices::accesses_devices;
+use devices::scripts_variables;
 pub use devices::{DEVICES, devices_header};
 
 /// Greatest number of bytes of a local variable.
@@ -61,6 +62,8 @@ pub(super) struct Body<'a> {
     hides_free: bool,
     /// Whether everything is asserted that the call may write.
     is_thorough: bool,
+    /// Whether volatile variables have the values of a script during the calls.
+    is_scripted: bool,
     taken: BTreeSet<String>,
     lines: Vec<Line>,
 }
@@ -82,6 +85,7 @@ impl<'a> Body<'a> {
             has_result: false,
             hides_free,
             is_thorough: false,
+            is_scripted: false,
             taken,
             lines: Vec::new(),
         }
@@ -101,6 +105,7 @@ impl<'a> Body<'a> {
         let test = &suite_test.test;
         let observed = suite_test.observed.as_ref();
         self.is_thorough = suite_test.thorough;
+        self.is_scripted = scripts_variables(test);
         let returns = observed.is_none_or(|observed| observed.outcome == Outcome::Returned);
         let objects = self.object_names(test, observed);
         let names = Names { program: self.program, test, objects };
@@ -207,7 +212,8 @@ impl<'a> Body<'a> {
     fn unasserted(&mut self, kept: Option<CTypeId>, call: &str, in_block: bool) {
         let Some(ty) = kept else {
             let cast = if self.has_result { "(void)" } else { "" };
-            return self.line(format!("{cast}{call};"));
+            let line = self.calling(format!("{cast}{call};"));
+            return self.line(line);
         };
         let declared = self.declared_result(ty, call);
         let used = "LYDIAN_KEEP(result);";
@@ -222,9 +228,17 @@ impl<'a> Body<'a> {
 
     fn declared_result(&self, ty: CTypeId, call: &str) -> String {
         let spelled = self.program.types.spell_compiled(ty, "result");
-        match spelled.contains('{') {
+        self.calling(match spelled.contains('{') {
             true => format!("__typeof__({call}) result = {call};"),
             false => format!("{spelled} = {call};"),
+        })
+    }
+
+    /// A statement with a call, in which volatile variables have the values of the script.
+    fn calling(&self, statement: String) -> String {
+        match self.is_scripted {
+            true => format!("SCRIPTED({});", statement.trim_end_matches(';')),
+            false => statement,
         }
     }
 
@@ -268,7 +282,7 @@ impl<'a> Body<'a> {
                     _ => None,
                 };
                 let frees = !shared.is_empty();
-                match alone.filter(|_| !frees) {
+                match alone.filter(|_| !frees && !self.is_scripted) {
                     Some(assertion) => self.lines.push(Line::Assert(assertion)),
                     None => {
                         self.line(self.declared_result(ty, call));

@@ -8,12 +8,13 @@ struct lydian_access {
 enum { LYDIAN_ACCESSES = 4096 };
 
 /* The reads that the test has values for, and the writes that it made. */
-static struct lydian_access lydian_reads[LYDIAN_ACCESSES], lydian_device_writes[LYDIAN_ACCESSES];
-static unsigned lydian_read_count = 0, lydian_reads_done = 0;
-static unsigned lydian_device_write_count = 0, lydian_writes_checked = 0;
-/* Where a run goes on that asks for more than its script has. */
-static void *lydian_device_back[64] __attribute__((__aligned__(64)));
-static int lydian_may_outrun = 0;
+static struct __attribute__((__aligned__(4096))) {
+    struct lydian_access reads[LYDIAN_ACCESSES], writes[LYDIAN_ACCESSES];
+    unsigned read_count, reads_done, write_count, writes_checked;
+    /* Where a run goes on that asks for more than its script has. */
+    void *back[64] __attribute__((__aligned__(64)));
+    int may_outrun;
+} lydian_script;
 
 extern int lydian_setjmp(void *) __asm__("_setjmp") __attribute__((__returns_twice__));
 extern void lydian_longjmp(void *, int) __asm__("longjmp") __attribute__((__noreturn__));
@@ -28,33 +29,37 @@ extern int lydian_sigprocmask(int, const unsigned long *, void *) __asm__("sigpr
 
 static void lydian_add_read(unsigned long address, unsigned long size, unsigned long long value)
 {
-    struct lydian_access *read = &lydian_reads[lydian_read_count];
-    if (lydian_read_count == LYDIAN_ACCESSES) return;
+    struct lydian_access *read = &lydian_script.reads[lydian_script.read_count];
+    if (lydian_script.read_count == LYDIAN_ACCESSES) return;
     read->address = address;
     read->size = size;
     __builtin_memcpy(read->value, &value, sizeof value);
-    lydian_read_count++;
+    lydian_script.read_count++;
+    lydian_device_guard(address, size);
 }
 
-static int lydian_device_next(struct lydian_device_read *read)
+LYDIAN_NO_PROFILE static int lydian_device_next(struct lydian_device_read *read)
 {
-    const struct lydian_access *next = &lydian_reads[lydian_reads_done];
-    if (lydian_reads_done == lydian_read_count) return 0;
-    lydian_reads_done++;
+    const struct lydian_access *next = &lydian_script.reads[lydian_script.reads_done];
+    if (lydian_script.reads_done == lydian_script.read_count) return 0;
+    lydian_script.reads_done++;
     read->address = next->address;
     read->size = next->size;
     read->value = next->value;
     return 1;
 }
 
-static void lydian_device_wrote(unsigned long address, unsigned long size, const void *value)
+LYDIAN_NO_PROFILE static void lydian_device_wrote(unsigned long address, unsigned long size,
+                                                 const void *value)
 {
-    struct lydian_access *write = &lydian_device_writes[lydian_device_write_count];
-    if (lydian_device_write_count == LYDIAN_ACCESSES) return;
-    lydian_device_write_count++;
+    unsigned long at;
+    struct lydian_access *write = &lydian_script.writes[lydian_script.write_count];
+    if (lydian_script.write_count == LYDIAN_ACCESSES) return;
+    lydian_script.write_count++;
     write->address = address;
     write->size = size;
-    __builtin_memcpy(write->value, value, size);
+    for (at = 0; at < size; at++)
+        ((volatile unsigned char *)write->value)[at] = ((const volatile unsigned char *)value)[at];
 }
 
 /* Sanitizers that keep a table of all addresses use some of them for it. */
@@ -70,9 +75,9 @@ static void lydian_device_stops(enum lydian_device_end why, unsigned long addres
 {
     /* SIGTRAP and SIGSEGV may come again. */
     unsigned long own[16] = {1ul << 4 | 1ul << 10};
-    lydian_device_on = 0;
+    lydian_devices.on = 0;
     lydian_sigprocmask(1, own, 0);
-    if (why == LYDIAN_NO_READ && lydian_may_outrun) lydian_longjmp(lydian_device_back, 1);
+    if (why == LYDIAN_NO_READ && lydian_script.may_outrun) lydian_longjmp(lydian_script.back, 1);
 #ifdef LYDIAN_OWN_ADDRESSES
     if (why == LYDIAN_NO_PAGE) {
         lydian_dprintf(1, "%s: left out, since the sanitizer needs the device's address\n", lydian_name);
@@ -87,7 +92,7 @@ static void lydian_device_stops(enum lydian_device_end why, unsigned long addres
     lydian_exit(LYDIAN_FAILED);
 }
 
-static void lydian_on_device_fault(int signal, void *info, void *context)
+LYDIAN_NO_PROFILE static void lydian_on_device_fault(int signal, void *info, void *context)
 {
     struct lydian_action usual = {0, {0}, 0, 0};
     /* The instruction is executed again, and its fault is the program's own. */
@@ -98,23 +103,24 @@ static void lydian_on_device_fault(int signal, void *info, void *context)
 static void lydian_device_begin(void)
 {
     struct lydian_action action = {lydian_on_device_fault, {0}, 4, 0};
-    lydian_read_count = lydian_reads_done = 0;
-    lydian_device_write_count = lydian_writes_checked = 0;
+    lydian_script.read_count = lydian_script.reads_done = 0;
+    lydian_script.write_count = lydian_script.writes_checked = 0;
+    lydian_devices.variable_count = lydian_devices.guarded_count = 0;
     lydian_sigaction(LYDIAN_SEGV, &action, 0);
     lydian_sigaction(LYDIAN_TRAP, &action, 0);
-    lydian_device_on = 1;
+    lydian_devices.on = 1;
 }
 
 static void lydian_check_write(const char *file, int line, const char *what, unsigned long address,
                                unsigned long size, unsigned long long value)
 {
-    const struct lydian_access *write = &lydian_device_writes[lydian_writes_checked];
+    const struct lydian_access *write = &lydian_script.writes[lydian_script.writes_checked];
     unsigned long long seen = 0;
-    if (lydian_writes_checked == lydian_device_write_count) {
+    if (lydian_script.writes_checked == lydian_script.write_count) {
         LYDIAN_SAYS("%s is not written", what);
         return;
     }
-    lydian_writes_checked++;
+    lydian_script.writes_checked++;
     __builtin_memcpy(&seen, write->value, write->size < sizeof seen ? write->size : sizeof seen);
     if (write->address != address || write->size != size || seen != value)
         LYDIAN_SAYS("0x%llx is written to %lu bytes at 0x%lx, expected 0x%llx to %lu bytes at 0x%lx, %s",
@@ -124,40 +130,42 @@ static void lydian_check_write(const char *file, int line, const char *what, uns
 /* Checks that the test had all its reads, and that it made no further write. */
 static void lydian_check_devices(const char *file, int line)
 {
-    const struct lydian_access *write = &lydian_device_writes[lydian_writes_checked];
-    if (lydian_reads_done < lydian_read_count)
-        LYDIAN_SAYS("%u reads of READS are not made", lydian_read_count - lydian_reads_done);
-    if (lydian_writes_checked < lydian_device_write_count)
+    const struct lydian_access *write = &lydian_script.writes[lydian_script.writes_checked];
+    if (lydian_script.reads_done < lydian_script.read_count)
+        LYDIAN_SAYS("%u reads of READS are not made", lydian_script.read_count - lydian_script.reads_done);
+    if (lydian_script.writes_checked < lydian_script.write_count)
         LYDIAN_SAYS("memory at 0x%lx is written, too", write->address);
 }
 
 #else
 
 #undef READS
-#undef READS_AT
+#undef SCRIPTED
 #undef CHECK_WRITE
-#undef CHECK_WRITE_AT
 #undef CHECK_DEVICES
 #undef OUTRUNS
 
-/* The next read of a device is that of this register, and gives this value. */
-#define READS(place, value) lydian_add_read((unsigned long)&(place), sizeof(place), value)
-#define READS_AT(address, size, value) lydian_add_read(address, size, value)
-/* The next write of a device is that of this register, with this value. */
-#define CHECK_WRITE(place, value)                                                                  \
-    lydian_check_write(__FILE__, __LINE__, #place, (unsigned long)&(place), sizeof(place), value)
-#define CHECK_WRITE_AT(address, size, value)                                                       \
-    lydian_check_write(__FILE__, __LINE__, #address, address, size, value)
+/* The next read of a device or volatile variable is that of so many bytes at this address, and gives this
+ * value. */
+#define READS(place, size, value) lydian_add_read((unsigned long)(place), size, value)
+/* Something in which volatile variables have the values of READS. */
+#define SCRIPTED(...)                                                                              \
+    lydian_device_guards(LYDIAN_DEVICE_CLOSED);                                                    \
+    __VA_ARGS__;                                                                                   \
+    lydian_device_guards(LYDIAN_DEVICE_ACCESSIBLE)
+/* The next write of a device is that of so many bytes at this address, with this value. */
+#define CHECK_WRITE(place, size, value)                                                            \
+    lydian_check_write(__FILE__, __LINE__, #place, (unsigned long)(place), size, value)
 /* There were no further reads and writes. */
 #define CHECK_DEVICES() lydian_check_devices(__FILE__, __LINE__)
 /* The call asks for another read of a device when there is none left in READS. */
 #define OUTRUNS(call)                                                                              \
     do {                                                                                           \
-        lydian_may_outrun = 1;                                                                     \
-        if (!lydian_setjmp(lydian_device_back)) {                                                  \
-            call;                                                                                  \
+        lydian_script.may_outrun = 1;                                                                     \
+        if (!lydian_setjmp(lydian_script.back)) {                                                     \
+            SCRIPTED(call);                                                                        \
             lydian_fail(__FILE__, __LINE__, "the call returned, where it should read a device");   \
         }                                                                                          \
-        lydian_may_outrun = 0;                                                                     \
+        lydian_script.may_outrun = 0;                                                                     \
     } while (0)
 #endif

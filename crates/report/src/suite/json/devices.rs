@@ -1,6 +1,6 @@
 //! Reads and writes of devices in JSON: `{ "device": "0x40001000", "bytes": 4, "value": "0x20" }`.
 
-use lydian_ir::device::{DevicePlace, DeviceWrite};
+use lydian_ir::device::{DeviceWrite, ReadPlace};
 use lydian_ir::test::ExternalResult;
 use serde_json::{Map, Value as Json, json};
 
@@ -31,18 +31,22 @@ pub(crate) fn number(value: &[u8]) -> u128 {
 }
 
 pub(super) fn read_from_json(json: &Map<String, Json>) -> Result<ExternalResult, Fault> {
-    let DeviceWrite { place, value } = access_from_json(json)?;
-    Ok(ExternalResult::device_read(place, value))
+    let (place, value) = access_from_json(json)?;
+    Ok(ExternalResult::device_read(&place, value))
 }
 
 pub(super) fn write_from_json(json: &Json) -> Result<DeviceWrite, Fault> {
-    access_from_json(object_of(json, "")?)
+    match access_from_json(object_of(json, "")?)? {
+        (ReadPlace::Device(place), value) => Ok(DeviceWrite { place, value }),
+        _ => Err(fault(DEVICE, "it is no address as `0x40001000`")),
+    }
 }
 
-fn access_from_json(json: &Map<String, Json>) -> Result<DeviceWrite, Fault> {
+fn access_from_json(json: &Map<String, Json>) -> Result<(ReadPlace, Vec<u8>), Fault> {
     only_fields(json, &[DEVICE, "bytes", "value"])?;
-    let place = text_of(json, DEVICE)?.parse::<DevicePlace>();
-    let place = place.map_err(|()| fault(DEVICE, "it is no address as `0x40001000`"))?;
+    let place = text_of(json, DEVICE)?.parse::<ReadPlace>();
+    let place = place
+        .map_err(|()| fault(DEVICE, "it is neither an address as `0x40001000` nor a variable"))?;
     let bytes = number_of(json, "bytes")?;
     if !(1..=WIDEST).contains(&bytes) {
         return Err(fault("bytes", "no device is accessed with so many"));
@@ -53,11 +57,13 @@ fn access_from_json(json: &Map<String, Json>) -> Result<DeviceWrite, Fault> {
     if bytes < WIDEST && value >> (bytes * 8) != 0 {
         return Err(fault("value", "it has more bytes than are accessed"));
     }
-    Ok(DeviceWrite { place, value: value.to_le_bytes()[..bytes as usize].to_vec() })
+    Ok((place, value.to_le_bytes()[..bytes as usize].to_vec()))
 }
 
 #[cfg(test)]
 mod tests {
+    use lydian_ir::device::DevicePlace;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,6 @@
 //! Devices in tests: the values of their reads before the call, and checks of their writes behind it.
 
-use lydian_ir::device::{ACCESS_TRAPS, DEVICE_READ, DevicePlace};
+use lydian_ir::device::{ACCESS_TRAPS, DEVICE_READ, ReadPlace};
 use lydian_ir::test::Test;
 
 use super::super::assertion::{Assertion, Line};
@@ -30,16 +30,27 @@ pub(crate) fn accesses_devices(test: &SuiteTest) -> bool {
 }
 
 /// The arguments of a macro about an access.
-fn access(place: DevicePlace, value: &[u8]) -> String {
+fn access(place: &ReadPlace, value: &[u8]) -> String {
+    let place = match place {
+        ReadPlace::Device(place) => place.to_string(),
+        ReadPlace::Variable(name, 0) => format!("&{name}"),
+        ReadPlace::Variable(name, offset) => format!("(char *)&{name} + {offset}"),
+    };
     format!("{place}, {}, {:#x}", value.len(), number(value))
+}
+
+/// Whether a test has values of variables that are read.
+pub(super) fn scripts_variables(test: &Test) -> bool {
+    let places = test.externals.iter().filter_map(|call| call.read_place());
+    places.into_iter().any(|place| matches!(place, ReadPlace::Variable(..)))
 }
 
 impl Body<'_> {
     /// The values of the reads, in their order.
     pub(super) fn device_reads(&mut self, test: &Test) {
         for read in &test.externals {
-            if let Some(place) = read.device_place() {
-                self.line(format!("READS_AT({});", access(place, &read.result.bytes)));
+            if let Some(place) = read.read_place() {
+                self.line(format!("READS({});", access(&place, &read.result.bytes)));
             }
         }
     }
@@ -47,7 +58,8 @@ impl Body<'_> {
     /// Asserts the writes, and that all reads were made.
     pub(super) fn device_writes(&mut self, test: &Test, observed: &Observation) {
         for write in &observed.device_writes {
-            let text = format!("CHECK_WRITE_AT({});", access(write.place, &write.value));
+            let text =
+                format!("CHECK_WRITE({});", access(&ReadPlace::Device(write.place), &write.value));
             self.assert(Assertion::Device { text });
         }
         let reads = test.externals.iter().any(|call| call.function == DEVICE_READ);
