@@ -90,6 +90,8 @@ pub enum ReadPlace {
     Device(DevicePlace),
     /// In a variable of the program, so many bytes behind its start: `ready`, `ring+4`.
     Variable(String, u64),
+    /// In an object of the test, by its position, so many bytes behind its start: `#0+4`.
+    Object(u32, u64),
 }
 
 impl fmt::Display for ReadPlace {
@@ -98,6 +100,7 @@ impl fmt::Display for ReadPlace {
             Self::Device(place) => write!(f, "{place}"),
             Self::Variable(name, 0) => f.write_str(name),
             Self::Variable(name, offset) => write!(f, "{name}+{offset}"),
+            Self::Object(position, offset) => write!(f, "#{position}+{offset}"),
         }
     }
 }
@@ -113,6 +116,9 @@ impl FromStr for ReadPlace {
         let (name, offset) = text.split_once('+').unwrap_or((text, "0"));
         let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         let offset = offset.parse().map_err(|_| ())?;
+        if let Some(position) = name.strip_prefix('#') {
+            return Ok(Self::Object(position.parse().map_err(|_| ())?, offset));
+        }
         is_name.then(|| Self::Variable(name.to_owned(), offset)).ok_or(())
     }
 }
@@ -160,6 +166,7 @@ mod tests {
             (ReadPlace::Device(DevicePlace { address: 0x4000_1004 }), "0x40001004"),
             (variable(0), "ring"),
             (variable(4), "ring+4"),
+            (ReadPlace::Object(2, 8), "#2+8"),
         ] {
             let read = ExternalResult::device_read(&place, vec![1, 0, 0, 0]);
             assert_eq!(read.object.as_deref(), Some(text));
@@ -167,7 +174,7 @@ mod tests {
             let other = ExternalResult { function: "f".to_owned(), ..read };
             assert_eq!(other.read_place(), None);
         }
-        for text in ["", "4", "0x", "0xg", "ring+", "ring+x", "#1"] {
+        for text in ["", "4", "0x", "0xg", "ring+", "ring+x", "#", "#-1+0"] {
             assert!(text.parse::<ReadPlace>().is_err(), "{text}");
         }
     }

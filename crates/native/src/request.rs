@@ -341,7 +341,7 @@ impl<'a> Encoder<'a> {
             self.image(&external.result, test, &external.function)?;
             let start = self.bytes.len();
             if name == DEVICE_READ {
-                self.read_address(external)?;
+                self.read_address(external, test)?;
             }
             self.writes(external, test)?;
             let size = (self.bytes.len() - start) as u32;
@@ -351,7 +351,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// The address of a read in the script.
-    fn read_address(&mut self, read: &ExternalResult) -> Result<(), TestError> {
+    fn read_address(&mut self, read: &ExternalResult, test: &Test) -> Result<(), TestError> {
         let place = read.read_place();
         let address = match place.ok_or_else(|| TestError::DevicePlace(read.object.clone()))? {
             ReadPlace::Device(place) => place.address,
@@ -363,6 +363,15 @@ impl<'a> Encoder<'a> {
                 }
                 self.relocations.push((self.bytes.len(), symbol, offset));
                 0
+            }
+            ReadPlace::Object(position, offset) => {
+                let object = test.objects.get(position as usize);
+                let missing = || TestError::Pointer(DEVICE_READ.to_owned());
+                let object = object.ok_or_else(missing)?;
+                let end = offset.checked_add(read.result.bytes.len() as u64);
+                let size = object.image.bytes.len() as u64;
+                end.filter(|end| *end <= size).ok_or_else(missing)?;
+                object.address + offset
             }
         };
         self.bytes.extend(address.to_le_bytes());

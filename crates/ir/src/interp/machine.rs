@@ -156,7 +156,7 @@ impl<'p, 'c> Machine<'p, 'c> {
     pub(super) fn take_externals(&mut self, test: &Test) -> Result<(), BadTest> {
         for external in &test.externals {
             if external.function == DEVICE_READ {
-                self.take_read(external)?;
+                self.take_read(test, external)?;
                 continue;
             }
             let (name, image) = (external.function.as_str(), &external.result);

@@ -16,7 +16,10 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_inputs::CellPlan;
-use lydian_ir::device::{DEVICE_READ, DevicePlace, FIRST_ADDRESS, ReadPlace, is_device};
+use lydian_inputs::concretise::{READ_ANYWHERE, read_at};
+use lydian_ir::device::{
+    ADDRESSES_END, DEVICE_READ, DevicePlace, FIRST_ADDRESS, ReadPlace, is_device,
+};
 use lydian_ir::{GlobalId, LocalId, Target, Type};
 use lydian_smt::{Sort, Term, TermPool};
 
@@ -45,10 +48,37 @@ pub(crate) fn unsupported(target: Target, address: u64) -> String {
     }
 }
 
+/// The address of a device.
+#[derive(Clone, Copy)]
+pub(crate) enum DeviceAddress {
+    /// A number.
+    At(DevicePlace),
+    /// One that depends on the input.
+    Anywhere(Term),
+}
+
+impl DeviceAddress {
+    /// The place for the test's script.
+    pub(crate) fn place(self) -> String {
+        match self {
+            Self::At(place) => place.to_string(),
+            Self::Anywhere(_) => READ_ANYWHERE.to_owned(),
+        }
+    }
+
+    /// The address, where it depends on the input.
+    pub(crate) const fn term(self) -> Option<Term> {
+        match self {
+            Self::At(_) => None,
+            Self::Anywhere(address) => Some(address),
+        }
+    }
+}
+
 /// What volatile memory is, if it lies in objects.
 pub(crate) enum VolatileMemory {
-    /// Each read is an input.
-    Input(ReadPlace),
+    /// Each read is an input, at this place of the test.
+    Input(String),
     /// Nobody else has it.
     Kept,
     /// Others may write it; what is read there again is not known.
@@ -56,13 +86,14 @@ pub(crate) enum VolatileMemory {
 }
 
 impl<N: Notes> StateView<'_, '_, N> {
-    /// The device at an address; none if an object or nothing is there. The path is split where that
-    /// depends on the input.
+    /// The device at an address of which `size` bytes are accessed; none if an object or nothing is there.
+    /// The path is split where that depends on the input.
     pub(crate) fn device_at(
         &mut self,
         pool: &mut TermPool,
         addr: Term,
-    ) -> Result<Option<DevicePlace>, Stop> {
+        size: u64,
+    ) -> Result<Option<DeviceAddress>, Stop> {
         if let Some(address) = pool.as_u64(addr).filter(|address| (1..NULL_PAGE).contains(address))
         {
             return self.device_of(address).map(Some);
@@ -77,29 +108,52 @@ impl<N: Notes> StateView<'_, '_, N> {
             }
             _ => None,
         });
-        let Some((guard, address, offset)) = named.next() else { return Ok(None) };
-        if alternatives.len() > 1 {
-            return Err(self.split_by_model(pool, guard));
-        }
-        let Some(offset) = offset else { return self.device_of(address).map(Some) };
-        if let Some(offset) = pool.as_u64(offset) {
-            return self.device_of(address.wrapping_add(offset)).map(Some);
-        }
-        // The registers of a device are told apart.
-        let distance = self.value_on_model(pool, offset);
-        let chosen = pool.bv(64, distance);
-        let is_chosen = pool.eq(offset, chosen);
-        match self.state.knowledge().known(pool, is_chosen) {
-            Some(true) => self.device_of(address.wrapping_add(distance)).map(Some),
-            _ => Err(Stop::Split(is_chosen, None)),
+        match (named.next(), &alternatives[..]) {
+            (Some((_, address, None)), [_]) => self.device_of(address).map(Some),
+            (Some(_), [_]) => self.device_anywhere(pool, addr, size),
+            (Some((guard, ..)), _) => Err(self.split_by_model(pool, guard)),
+            // A number of the inputs.
+            (None, [(_, AddressTarget::Opaque(_))]) if !pool.mentions_address(addr) => {
+                self.device_anywhere(pool, addr, size)
+            }
+            _ => Ok(None),
         }
     }
 
-    fn device_of(&self, address: u64) -> Result<DevicePlace, Stop> {
+    fn device_of(&self, address: u64) -> Result<DeviceAddress, Stop> {
         let target = self.context.program.types.target;
         match is_device(target, address) {
-            true => Ok(DevicePlace { address }),
+            true => Ok(DeviceAddress::At(DevicePlace { address })),
             false => Err(Stop::Unsupported(unsupported(target, address))),
+        }
+    }
+
+    /// The device at an address that depends on the input, where it is one. What is read does not depend
+    /// on the address, so the registers are not told apart.
+    fn device_anywhere(
+        &mut self,
+        pool: &mut TermPool,
+        addr: Term,
+        size: u64,
+    ) -> Result<Option<DeviceAddress>, Stop> {
+        if self.context.program.types.target != Target::X86_64 {
+            return Ok(None);
+        }
+        let (first, end) = (pool.bv(64, FIRST_ADDRESS), pool.bv(64, ADDRESSES_END - WIDEST));
+        let (begins, ends) = (pool.uge(addr, first), pool.ult(addr, end));
+        let (low, zero) = (pool.bv(64, size.next_power_of_two() - 1), pool.bv(64, 0));
+        let rest = pool.bvand(addr, low);
+        let aligned = pool.eq(rest, zero);
+        let inside = pool.and(begins, ends);
+        let inside = pool.and(inside, aligned);
+        match self.state.knowledge().known(pool, inside) {
+            Some(true) => Ok(Some(DeviceAddress::Anywhere(addr))),
+            Some(false) => {
+                let what = "memory at a number of the inputs that this machine cannot map, or that is \
+                            not aligned";
+                Err(Stop::Unsupported(what.to_owned()))
+            }
+            None => Err(self.split_by_model(pool, inside)),
         }
     }
 
@@ -143,7 +197,19 @@ impl<N: Notes> StateView<'_, '_, N> {
                     return Ok(VolatileMemory::Other);
                 }
                 let name = program.globals[global].name.clone();
-                Ok(VolatileMemory::Input(ReadPlace::Variable(name, start)))
+                Ok(VolatileMemory::Input(ReadPlace::Variable(name, start).to_string()))
+            }
+            // Whoever has the pointer may write there, too.
+            ObjectKind::Input | ObjectKind::Lazy => {
+                let is_number = ty != Type::Ptr && ty.bytes() <= WIDEST;
+                let is_writable = !memory.object(object).read_only;
+                let target = program.types.target == Target::X86_64;
+                match offset {
+                    Offset::Known(start) if target && is_number && is_writable => {
+                        Ok(VolatileMemory::Input(read_at(base.wrapping_add_signed(start))))
+                    }
+                    _ => Ok(VolatileMemory::Other),
+                }
             }
             _ => Ok(VolatileMemory::Other),
         }
@@ -153,7 +219,7 @@ impl<N: Notes> StateView<'_, '_, N> {
     pub(crate) fn script_value_at(
         &mut self,
         pool: &mut TermPool,
-        place: &ReadPlace,
+        place: &str,
         ty: Type,
     ) -> Result<Term, Stop> {
         if self.state.log.is_in_predicate() {
@@ -181,14 +247,15 @@ fn script_value(pool: &mut TermPool, nth: u32, ty: Type) -> Term {
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
-    /// The device at an address.
+    /// The device at an address of which `size` bytes are accessed.
     pub(crate) fn device_at(
         &mut self,
         state: &mut State<N>,
         addr: Term,
-    ) -> Result<Option<DevicePlace>, Interrupt> {
+        size: u64,
+    ) -> Result<Option<DeviceAddress>, Interrupt> {
         let (mut scope, pool) = self.scope(state);
-        let device = scope.device_at(pool, addr);
+        let device = scope.device_at(pool, addr, size);
         device.map_err(|stop| self.stopped(state, stop))
     }
 
@@ -204,17 +271,21 @@ impl<N: Notes> Machine<'_, '_, N> {
         memory.map_err(|stop| self.stopped(state, stop))
     }
 
-    /// A read was made: its value is part of the script. Returns the value's bytes.
+    /// A read was made: its value is part of the script. `address` is that of a place which depends on the
+    /// input. Returns the value's bytes.
     pub(crate) fn take_script_read(
         &mut self,
         state: &mut State<N>,
-        place: &ReadPlace,
+        (place, address): (String, Option<Term>),
         ty: Type,
     ) -> Term {
         let nth = state.calls_of(DEVICE_READ);
         let value = script_value(&mut self.pool, nth, ty);
         let cell = CellPlan { offset: 0, ty: Type::Int(ty.bytes() as u8 * 8), value };
-        let plan = self.input_plan(state, DEVICE_READ, place.to_string(), ty.bytes(), vec![cell]);
+        let address =
+            address.map(|value| CellPlan { offset: ty.bytes(), ty: Type::Int(64), value });
+        let cells = [cell].into_iter().chain(address).collect();
+        let plan = self.input_plan(state, DEVICE_READ, place, ty.bytes(), cells);
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
         value
     }

@@ -5,7 +5,6 @@ use lydian_eval::{
     Evaluation, Fault, StateReader, Traps, Undetermined, from_bytes, sort_of, to_bytes,
     undefined_symbol,
 };
-use lydian_ir::device::ReadPlace;
 use lydian_ir::{ExprArena, ExprId, FuncId, GlobalId, LocalId, Overflow, RecordId, Type};
 use lydian_smt::{BinOp, Node, Sort, Term, TermPool, UnOp};
 use smallvec::SmallVec;
@@ -533,8 +532,8 @@ impl<N: Notes> StateReader for StateView<'_, '_, N> {
         volatile: bool,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
-        if volatile && let Some(device) = self.device_at(pool, addr)? {
-            return self.script_value_at(pool, &ReadPlace::Device(device), ty);
+        if volatile && let Some(device) = self.device_at(pool, addr, ty.bytes())? {
+            return self.script_value_at(pool, &device.place(), ty);
         }
         let value = self.load_at(pool, ty, addr, traps)?;
         if !volatile {

@@ -2,7 +2,6 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, Undetermined, from_bytes, sort_of, to_bytes};
-use lydian_ir::device::ReadPlace;
 use lydian_ir::source::Point;
 use lydian_ir::{BitField, Body, Expr, ExprId, LocalId, Stmt, Storage, Type};
 use lydian_smt::{Term, TermPool};
@@ -275,7 +274,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                 }
                 let value = self.eval(state, *value, &mut traps)?;
                 let addr = self.eval(state, *addr, &mut traps)?;
-                if *volatile && self.device_at(state, addr)?.is_some() {
+                if *volatile && self.device_at(state, addr, ty.bytes())?.is_some() {
                     self.leave_traps(state, &traps)?;
                     state.frame_mut().advance();
                     return Ok(());
@@ -325,13 +324,13 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         ty: Type,
     ) -> Result<(), Interrupt> {
         let address = self.eval(state, addr, &mut Traps::none())?;
-        if let Some(device) = self.device_at(state, address)? {
-            self.take_script_read(state, &ReadPlace::Device(device), ty);
+        if let Some(device) = self.device_at(state, address, ty.bytes())? {
+            self.take_script_read(state, (device.place(), device.term()), ty);
             return Ok(());
         }
         match self.volatile_memory(state, address, ty)? {
             VolatileMemory::Input(place) => {
-                let value = self.take_script_read(state, &place, ty);
+                let value = self.take_script_read(state, (place, None), ty);
                 let to = self.resolve(state, address)?;
                 state.memory.store(&mut self.pool, &to, ty.bytes(), value);
                 return Ok(());

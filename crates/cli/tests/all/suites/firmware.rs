@@ -219,3 +219,67 @@ fn each_read_of_a_volatile_variable_is_an_input_and_suites_pass_everywhere() {
     assert!(suite.contains("SCRIPTED(int result = "), "{suite}");
     passes_everywhere(&place, "-std=gnu11");
 }
+
+/// Drivers that are given their device.
+const HANDLES: &str = r#"
+#include <stdint.h>
+typedef struct { volatile uint32_t SR, DR, CR1; } uart_t;
+typedef struct { uart_t *uart; uint16_t count; volatile uint8_t state; int errors; } handle_t;
+int put(uart_t *u, int c, int most)
+{
+    while (!(u->SR & 0x80)) if (most-- <= 0) return -1;
+    u->DR = (uint32_t)c;
+    return 0;
+}
+int transmit(handle_t *h, const uint8_t *data, uint16_t n)
+{
+    if (h->state != 0) return 2;
+    h->state = 1;
+    for (h->count = 0; h->count < n; h->count++) {
+        while (!(h->uart->SR & 0x80)) if (h->uart->SR & 8) { h->errors++; return 1; }
+        h->uart->DR = data[h->count];
+    }
+    h->state = 0;
+    return 0;
+}
+int differs(uart_t *u) { if (u->SR != u->SR) return 1; return 0; }
+"#;
+
+#[test]
+fn devices_behind_pointers_of_the_inputs_are_covered_and_their_suite_passes_everywhere() {
+    let place = Workplace::with(HANDLES);
+    let ran = place.done("gen unit.c -c bc -o tests --json t.json");
+    let table = place.json("t.json");
+    for (function, edges) in [("put", 4), ("transmit", 8), ("differs", 2)] {
+        assert_eq!(figures(&table, function, "bc"), [edges, edges, 0, 0, 0], "{function}: {ran}");
+    }
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("static uart_t u __attribute__((__aligned__(4096)))"), "{suite}");
+    passes_everywhere(&place, "-std=gnu11");
+    // The suite in JSON has the same tests.
+    let again = place.done("cover unit.c --tests tests -c bc --json t.json");
+    assert_eq!(figures(&place.json("t.json"), "transmit", "bc")[1], 8, "{again}");
+}
+
+#[test]
+fn a_number_of_the_inputs_is_the_address_of_a_device() {
+    let place = Workplace::with(
+        r#"
+#include <stdint.h>
+#define MMIO32(addr) (*(volatile uint32_t *)(addr))
+#define ENABLE(irq) MMIO32(0xE000E100U + 4 * ((irq) / 32))
+void wait(uint32_t usart) { while ((MMIO32(usart) & 0x80) == 0) { } MMIO32(usart + 4) = 7; }
+int is_enabled(uint8_t irq) { if (ENABLE(irq) & 1u << irq % 32) return 1; return 0; }
+int known(uint32_t usart) { if (MMIO32(usart) == 3 && usart == 0x40011000) return 1; return 0; }
+int low(uint32_t address) { if (MMIO32(address) == 1 && address < 8) return 1; return 0; }
+"#,
+    );
+    let ran = place.done("gen unit.c -c bc -o tests --json t.json");
+    let table = place.json("t.json");
+    for (function, edges) in [("wait", 2), ("is_enabled", 2), ("known", 4)] {
+        assert_eq!(figures(&table, function, "bc"), [edges, edges, 0, 0, 0], "{function}: {ran}");
+    }
+    // Elsewhere there may be a device at such an address.
+    assert_eq!(figures(&table, "low", "bc"), [4, 3, 0, 0, 1], "{ran}");
+    passes_everywhere(&place, "-std=gnu11");
+}

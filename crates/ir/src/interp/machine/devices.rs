@@ -4,11 +4,11 @@ use super::externals::GivenRead;
 use crate::device::{DevicePlace, DeviceRead, DeviceWrite, ReadPlace, is_device};
 use crate::interp::machine::{Machine, Step, Stop};
 use crate::interp::outcome::{BadTest, End};
-use crate::test::ExternalResult;
+use crate::test::{ExternalResult, Test};
 
 impl Machine<'_, '_> {
     /// Takes a read of a device from a test's script.
-    pub(super) fn take_read(&mut self, read: &ExternalResult) -> Result<(), BadTest> {
+    pub(super) fn take_read(&mut self, test: &Test, read: &ExternalResult) -> Result<(), BadTest> {
         let named = || BadTest::DevicePlace(read.object.clone().unwrap_or_default());
         let (address, in_variable) = match read.read_place().ok_or_else(named)? {
             ReadPlace::Device(place) => (place.address, false),
@@ -16,6 +16,10 @@ impl Machine<'_, '_> {
                 let global = self.program.global_named(&name);
                 let global = global.ok_or_else(|| BadTest::NoGlobal(name.clone()))?;
                 (self.memory.global_address(global).wrapping_add(offset), true)
+            }
+            ReadPlace::Object(position, offset) => {
+                let object = test.objects.get(position as usize).ok_or_else(named)?;
+                (object.address.wrapping_add(offset), true)
             }
         };
         let bytes = read.result.bytes.clone();

@@ -12,7 +12,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use lydian_ir::device::DEVICE_READ;
+use lydian_ir::device::{DEVICE_READ, ReadPlace};
 use lydian_ir::interp::{End, Location};
 use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
@@ -458,6 +458,11 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
                 waiting.extend(objects_of(image(&self.test, holder)));
             }
         }
+        let read = self.test.externals.iter().filter_map(|call| match call.read_place()? {
+            ReadPlace::Object(position, _) => Some(position as usize),
+            _ => None,
+        });
+        waiting.extend(read);
         while let Some(at) = waiting.pop() {
             if at < count && !std::mem::replace(&mut reached[at], true) {
                 waiting.extend(objects_of(&self.test.objects[at].image));
@@ -480,6 +485,12 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
                 if let PointerTarget::Object(position, _) = &mut pointer.target {
                     *position = numbers.get(*position as usize).copied().unwrap_or(*position);
                 }
+            }
+        }
+        for call in &mut copy.externals {
+            if let Some(ReadPlace::Object(position, offset)) = call.read_place() {
+                let position = numbers.get(position as usize).copied().unwrap_or(position);
+                call.object = Some(ReadPlace::Object(position, offset).to_string());
             }
         }
         let mut keeps = reached.iter();
