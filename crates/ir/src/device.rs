@@ -20,7 +20,7 @@ use crate::program::ctype::Target;
 use crate::test::{ExternalResult, Image};
 use crate::{Body, Expr, ExprId, Stmt};
 
-pub use variables::VolatileVariables;
+pub use variables::{VolatileVariables, is_truth_value};
 
 /// Instead of a function's name in [`ExternalResult`]: a volatile read of a device. The result is the
 /// value, of as many bytes as are read. `object` says where ([`ReadPlace`]).

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use crate::program::{FuncId, GlobalId, Program, RelocationTarget};
-use crate::{Body, Expr, ExprId, LocalId, Stmt};
+use crate::{Body, CType, Expr, ExprId, IntKind, LocalId, Stmt};
 
 /// What a program's accesses say of its volatile variables.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +55,25 @@ impl VolatileVariables {
         let name = &program.globals[variable].name;
         name.contains('.') && !self.escaped_globals.contains(&variable)
     }
+}
+
+/// Whether a truth value (`_Bool`) is accessed at an address, as far as the expression shows it.
+pub fn is_truth_value(program: &Program, body: &Body, addr: ExprId) -> bool {
+    let types = &program.types;
+    let mut ty = match &body.exprs[addr] {
+        Expr::Field { record, field, .. } => types.records[*record].fields[*field as usize].ty,
+        Expr::AddrGlobal(global) => program.globals[*global].ty,
+        Expr::Index { base, .. } => return is_truth_value(program, body, *base),
+        Expr::Local(local) => match types.pointee(body.locals[*local].ty) {
+            Some(pointee) => pointee,
+            None => return false,
+        },
+        _ => return false,
+    };
+    while let CType::Array { element, .. } = types.get(ty) {
+        ty = *element;
+    }
+    matches!(types.get(ty), CType::Int { kind: IntKind::Bool, .. })
 }
 
 struct Reading<'a> {

@@ -27,7 +27,7 @@ use crate::machine::Machine;
 use crate::machine::evaluation::{as_read, is_named_by_the_program};
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::{
-    AddressTarget, Candidate, NULL_PAGE, ObjectKind, Offset, flatten_address,
+    AddressTarget, Candidate, NULL_PAGE, ObjectId, ObjectKind, Offset, flatten_address,
 };
 use crate::machine::program::context::Context;
 use crate::machine::scope::{StateView, Stop};
@@ -165,54 +165,89 @@ impl<N: Notes> StateView<'_, '_, N> {
         ty: Type,
     ) -> Result<VolatileMemory, Stop> {
         let found = self.resolve(pool, addr, Some(ty))?;
-        let memory = &self.state.memory;
-        let [Candidate { object, offset, .. }] = found.candidates[..] else {
+        let candidate = self.one_of_several(pool, &found.candidates)?;
+        let Some(Candidate { object, offset, .. }) = candidate else {
             return Ok(VolatileMemory::Other);
         };
-        let (kind, base) = (memory.object(object).kind, memory.object(object).base);
-        let Context { program, globals, volatile, .. } = &self.context;
-        match kind {
-            ObjectKind::Local => {
-                let frames = self.state.frames.iter();
-                let of_frame = |frame: &Arc<Frame>| {
-                    let at = frame.objects.iter().position(|known| *known == Some(object))?;
-                    Some((frame.func, LocalId::from_index(at)))
-                };
-                let local = frames.rev().find_map(of_frame);
-                let is_kept = local.is_some_and(|(func, local)| volatile.keeps_local(func, local));
-                Ok(if is_kept { VolatileMemory::Kept } else { VolatileMemory::Other })
-            }
-            ObjectKind::Global => {
-                let global = globals.iter().position(|at| *at == base).map(GlobalId::from_index);
-                let Some(global) = global else { return Ok(VolatileMemory::Other) };
-                if volatile.keeps_static(program, global) {
-                    return Ok(VolatileMemory::Kept);
-                }
-                let Offset::Known(start) = offset else { return Ok(VolatileMemory::Other) };
-                let Ok(start) = u64::try_from(start) else { return Ok(VolatileMemory::Other) };
-                let bytes = start..start + ty.bytes();
-                let is_number = ty != Type::Ptr && ty.bytes() <= WIDEST;
-                let target = program.types.target == Target::X86_64;
-                if !(target && is_number && volatile.is_input(program, global, bytes)) {
-                    return Ok(VolatileMemory::Other);
-                }
-                let name = program.globals[global].name.clone();
-                Ok(VolatileMemory::Input(ReadPlace::Variable(name, start).to_string()))
-            }
-            // Whoever has the pointer may write there, too.
-            ObjectKind::Input | ObjectKind::Lazy => {
-                let is_number = ty != Type::Ptr && ty.bytes() <= WIDEST;
-                let is_writable = !memory.object(object).read_only;
-                let target = program.types.target == Target::X86_64;
-                match offset {
-                    Offset::Known(start) if target && is_number && is_writable => {
-                        Ok(VolatileMemory::Input(read_at(base.wrapping_add_signed(start))))
-                    }
-                    _ => Ok(VolatileMemory::Other),
-                }
-            }
-            _ => Ok(VolatileMemory::Other),
+        let (kind, base) = {
+            let object = self.state.memory.object(object);
+            (object.kind, object.base)
+        };
+        if kind == ObjectKind::Local {
+            return Ok(if self.is_kept(object) {
+                VolatileMemory::Kept
+            } else {
+                VolatileMemory::Other
+            });
         }
+        let Context { program, globals, volatile, .. } = &self.context;
+        let global = globals.iter().position(|at| *at == base).map(GlobalId::from_index);
+        let global = global.filter(|_| kind == ObjectKind::Global);
+        if global.is_some_and(|global| volatile.keeps_static(program, global)) {
+            return Ok(VolatileMemory::Kept);
+        }
+        let is_number = ty != Type::Ptr && ty.bytes() <= WIDEST;
+        let is_writable = !self.state.memory.object(object).read_only;
+        let is_of_others = matches!(kind, ObjectKind::Input | ObjectKind::Lazy) || global.is_some();
+        let target = program.types.target;
+        if !(is_number && is_writable && is_of_others && target == Target::X86_64) {
+            return Ok(VolatileMemory::Other);
+        }
+        let start = match offset {
+            Offset::Known(start) => start,
+            // The elements are told apart.
+            Offset::Scaled(_) => self.one_address(pool, addr)?.wrapping_sub(base) as i64,
+        };
+        let Some(global) = global else {
+            return Ok(VolatileMemory::Input(read_at(base.wrapping_add_signed(start))));
+        };
+        let Context { program, volatile, .. } = &self.context;
+        let start = start as u64;
+        let bytes = start..start.wrapping_add(ty.bytes());
+        let is_input =
+            start < program.globals[global].size && volatile.is_input(program, global, bytes);
+        let place = || ReadPlace::Variable(program.globals[global].name.clone(), start).to_string();
+        Ok(if is_input { VolatileMemory::Input(place()) } else { VolatileMemory::Other })
+    }
+
+    /// The object that is accessed. The path is split on it.
+    fn one_of_several(
+        &mut self,
+        pool: &mut TermPool,
+        candidates: &[Candidate],
+    ) -> Result<Option<Candidate>, Stop> {
+        if candidates.len() < 2 {
+            return Ok(candidates.first().copied());
+        }
+        let mut guards = candidates.iter().map(|candidate| candidate.guard);
+        let holds = guards.find(|guard| self.holds_on_model(pool, *guard));
+        let guard = holds.unwrap_or(candidates[0].guard);
+        match self.state.knowledge().known(pool, guard) {
+            Some(true) => Ok(candidates.iter().find(|one| one.guard == guard).copied()),
+            Some(false) => Ok(None),
+            None => Err(self.split_by_model(pool, guard)),
+        }
+    }
+
+    /// The number of an address. The path is split on it.
+    fn one_address(&mut self, pool: &mut TermPool, addr: Term) -> Result<u64, Stop> {
+        let address = self.value_on_model(pool, addr);
+        let number = pool.bv(64, address);
+        let is_it = pool.eq(addr, number);
+        match self.state.knowledge().known(pool, is_it) {
+            Some(true) => Ok(address),
+            _ => Err(Stop::Split(is_it, None)),
+        }
+    }
+
+    /// Whether nobody but the function of an automatic variable has its address.
+    fn is_kept(&self, object: ObjectId) -> bool {
+        let of_frame = |frame: &Arc<Frame>| {
+            let at = frame.objects.iter().position(|known| *known == Some(object))?;
+            Some((frame.func, LocalId::from_index(at)))
+        };
+        let local = self.state.frames.iter().rev().find_map(of_frame);
+        local.is_some_and(|(func, local)| self.context.volatile.keeps_local(func, local))
     }
 
     /// The value that the next read of a script gives at a place.
@@ -238,11 +273,6 @@ impl<N: Notes> StateView<'_, '_, N> {
 /// The input that the `nth` read of a path gives.
 fn script_value(pool: &mut TermPool, nth: u32, ty: Type) -> Term {
     let bits = ty.bytes() as u32 * 8;
-    if ty == Type::BOOL {
-        // No other byte is a truth value.
-        let truth = pool.var(&format!("{DEVICE_READ}1#{nth}"), Sort::BitVec(1));
-        return pool.resize_unsigned(truth, bits);
-    }
     pool.var(&format!("{DEVICE_READ}{bits}#{nth}"), Sort::BitVec(bits))
 }
 
@@ -277,16 +307,22 @@ impl<N: Notes> Machine<'_, '_, N> {
         &mut self,
         state: &mut State<N>,
         (place, address): (String, Option<Term>),
-        ty: Type,
-    ) -> Term {
+        (ty, is_truth_value): (Type, bool),
+    ) -> Result<Term, Interrupt> {
         let nth = state.calls_of(DEVICE_READ);
         let value = script_value(&mut self.pool, nth, ty);
         let cell = CellPlan { offset: 0, ty: Type::Int(ty.bytes() as u8 * 8), value };
         let address =
             address.map(|value| CellPlan { offset: ty.bytes(), ty: Type::Int(64), value });
         let cells = [cell].into_iter().chain(address).collect();
-        let plan = self.input_plan(state, DEVICE_READ, place, ty.bytes(), cells);
+        let mut plan = self.input_plan(state, DEVICE_READ, place, ty.bytes(), cells);
+        if is_truth_value {
+            // No other byte is one.
+            let one = self.pool.bv(ty.bytes() as u32 * 8, 1);
+            plan.constraints.push(self.pool.ule(value, one));
+        }
+        self.take_inputs(state, &plan)?;
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
-        value
+        Ok(value)
     }
 }

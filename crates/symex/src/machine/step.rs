@@ -2,6 +2,7 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, Undetermined, from_bytes, sort_of, to_bytes};
+use lydian_ir::device::is_truth_value;
 use lydian_ir::source::Point;
 use lydian_ir::{BitField, Body, Expr, ExprId, LocalId, Stmt, Storage, Type};
 use lydian_smt::{Term, TermPool};
@@ -323,14 +324,15 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         addr: ExprId,
         ty: Type,
     ) -> Result<(), Interrupt> {
+        let read = (ty, is_truth_value(self.context.program, self.body(state), addr));
         let address = self.eval(state, addr, &mut Traps::none())?;
         if let Some(device) = self.device_at(state, address, ty.bytes())? {
-            self.take_script_read(state, (device.place(), device.term()), ty);
+            self.take_script_read(state, (device.place(), device.term()), read)?;
             return Ok(());
         }
         match self.volatile_memory(state, address, ty)? {
             VolatileMemory::Input(place) => {
-                let value = self.take_script_read(state, (place, None), ty);
+                let value = self.take_script_read(state, (place, None), read)?;
                 let to = self.resolve(state, address)?;
                 state.memory.store(&mut self.pool, &to, ty.bytes(), value);
                 return Ok(());
@@ -338,8 +340,8 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             VolatileMemory::Kept => return Ok(()),
             VolatileMemory::Other => {}
         }
-        let read = self.resolve(state, address)?.candidates;
-        read.iter().for_each(|at| state.note_volatile(VolatilePlace::of(at, ty.bytes())));
+        let found = self.resolve(state, address)?.candidates;
+        found.iter().for_each(|at| state.note_volatile(VolatilePlace::of(at, ty.bytes())));
         state.inputs.unknowns += 1;
         Ok(())
     }
