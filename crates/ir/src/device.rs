@@ -41,6 +41,15 @@ pub fn is_device(target: Target, address: u64) -> bool {
     target == Target::X86_64 && (FIRST_ADDRESS..ADDRESSES_END).contains(&address)
 }
 
+/// Whether a program has volatile accesses, so that a run may end at one.
+pub fn has_volatile_accesses(program: &Program) -> bool {
+    let mut bodies = program.functions.values().filter_map(|function| function.body.as_ref());
+    bodies.any(|body| {
+        let is_load = |expr: &Expr| matches!(expr, Expr::Load { volatile: true, .. });
+        body.exprs.values().any(is_load)
+    })
+}
+
 /// Whether a program may access devices: some volatile access is not to a variable by its name.
 pub fn accesses_devices(program: &Program) -> bool {
     let bodies = program.functions.values().filter_map(|function| function.body.as_ref());

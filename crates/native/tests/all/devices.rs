@@ -217,7 +217,9 @@ fn scripts_of_volatile_variables_leave_their_neighbours_alone_and_do_the_same_na
         let natively = runner(&unit, level).run(&tests, MEMORY).unwrap();
         for ((test, followed), native) in tests.iter().zip(&followed).zip(&natively) {
             compare(test, followed, native);
-            for (name, bytes) in &native.globals {
+            // Where the run outruns, the compiler may have variables in registers.
+            let returned = followed.end == End::Returned;
+            for (name, bytes) in native.globals.iter().filter(|_| returned) {
                 let global = unit.program.global_named(name).unwrap();
                 assert_eq!(followed.global(global), bytes, "{name}: {test:#?}");
             }

@@ -302,17 +302,14 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A last call that asks for another read of a device than the next, and the assertions behind it.
+    /// A last call that asks for another read of a device than the next. Compilers may keep the values of
+    /// other memory in registers there, so nothing but accesses of devices is asserted.
     fn outrun(&mut self, names: &Names<'_>, observed: &Observation, call: &str) {
         let cast = if self.has_result { "(void)" } else { "" };
         self.line(format!("OUTRUNS({cast}{call});"));
-        if observed.is_undefined {
-            return;
+        if !observed.is_undefined {
+            self.device_writes(names.test, observed);
         }
-        self.device_writes(names.test, observed);
-        let mut taken = std::mem::take(&mut self.taken);
-        let mut shared = Shared::new(&mut taken, &observed.blocks);
-        self.changes(names, observed, &mut shared);
     }
 
     /// For a call without other effects, asserts the calls that it makes, and that it leaves objects

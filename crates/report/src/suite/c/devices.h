@@ -27,6 +27,10 @@ struct lydian_action {
 extern int lydian_sigaction(int, const struct lydian_action *, void *) __asm__("sigaction");
 extern int lydian_sigprocmask(int, const unsigned long *, void *) __asm__("sigprocmask");
 
+/* Handlers of signals read and write the script, which no compiler knows. */
+#define LYDIAN_SYNCHRONISE()                                                                       \
+    __asm__ volatile("" : : "r"(&lydian_script), "r"(&lydian_devices) : "memory")
+
 static void lydian_add_read(unsigned long address, unsigned long size, unsigned long long value)
 {
     struct lydian_access *read = &lydian_script.reads[lydian_script.read_count];
@@ -36,6 +40,7 @@ static void lydian_add_read(unsigned long address, unsigned long size, unsigned 
     __builtin_memcpy(read->value, &value, sizeof value);
     lydian_script.read_count++;
     lydian_device_guard(address, size);
+    LYDIAN_SYNCHRONISE();
 }
 
 LYDIAN_NO_PROFILE static int lydian_device_next(struct lydian_device_read *read)
@@ -109,13 +114,16 @@ static void lydian_device_begin(void)
     lydian_sigaction(LYDIAN_SEGV, &action, 0);
     lydian_sigaction(LYDIAN_TRAP, &action, 0);
     lydian_devices.on = 1;
+    LYDIAN_SYNCHRONISE();
 }
 
 static void lydian_check_write(const char *file, int line, const char *what, unsigned long address,
                                unsigned long size, unsigned long long value)
 {
-    const struct lydian_access *write = &lydian_script.writes[lydian_script.writes_checked];
+    const struct lydian_access *write;
     unsigned long long seen = 0;
+    LYDIAN_SYNCHRONISE();
+    write = &lydian_script.writes[lydian_script.writes_checked];
     if (lydian_script.writes_checked == lydian_script.write_count) {
         LYDIAN_SAYS("%s is not written", what);
         return;
@@ -130,7 +138,9 @@ static void lydian_check_write(const char *file, int line, const char *what, uns
 /* Checks that the test had all its reads, and that it made no further write. */
 static void lydian_check_devices(const char *file, int line)
 {
-    const struct lydian_access *write = &lydian_script.writes[lydian_script.writes_checked];
+    const struct lydian_access *write;
+    LYDIAN_SYNCHRONISE();
+    write = &lydian_script.writes[lydian_script.writes_checked];
     if (lydian_script.reads_done < lydian_script.read_count)
         LYDIAN_SAYS("%u reads of READS are not made", lydian_script.read_count - lydian_script.reads_done);
     if (lydian_script.writes_checked < lydian_script.write_count)
