@@ -16,6 +16,7 @@ pub(crate) mod offset;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{EntityId, SideTable};
+use lydian_ir::interp::memory::NULL_PAGE;
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
 use lydian_ir::test::Image;
 use lydian_ir::{
@@ -200,7 +201,11 @@ impl<'a> PointsTo<'a> {
             }
             Expr::AddrFunc(function) => one(Some(Place::Function(*function))),
             // Small numbers may be addresses of devices.
-            Expr::Const(_, value) => one((*value != 0).then_some(Place::Unknown)),
+            Expr::Const(Type::Ptr, value) => one((*value != 0).then_some(Place::Unknown)),
+            Expr::Const(_, value) => {
+                let is_address = *value >= u128::from(NULL_PAGE);
+                one(is_address.then_some(Place::Unknown))
+            }
             Expr::Local(local) => {
                 self.registers.get(&(instance, *local)).cloned().unwrap_or_default()
             }
@@ -218,7 +223,7 @@ impl<'a> PointsTo<'a> {
                 match self.moved(inlined, instance, *from) {
                     Some((base, distance)) => moved_by(&of(base), |at| at.plus(distance)),
                     None => {
-                        let is_null = constant(exprs, *from) == Some(0);
+                        let is_null = constant(exprs, *from).is_some_and(|value| value < 4096);
                         one((!is_null).then_some(Place::Unknown))
                     }
                 }
