@@ -6,6 +6,7 @@ pub mod test_objects;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use lydian_ir::device::{DEVICE_READ, DevicePlace, ReadPlace};
 use lydian_ir::test::{
     EarlierCall, ExternalResult, ExternalWrite, GlobalInput, Image, ImagePointer, PointerTarget,
     Test, TestObject, VariableArgument,
@@ -109,7 +110,7 @@ pub fn concretise_with_objects(
     let results = externals.into_iter().map(|call| ExternalResult {
         function: call.function.clone(),
         result: reader.image(call.size, &call.cells),
-        object: call.object.clone(),
+        object: reader.named(call),
         writes: reader.writes(&call.writes),
     });
     let results = results.collect();
@@ -340,6 +341,22 @@ impl Reader<'_> {
         value.to_wide().as_ref().map_or(0, Wide::low_u128)
     }
 
+    /// The program's name for the input of a call, or the place of a read in the script.
+    fn named(&mut self, call: &ExternalPlan) -> Option<String> {
+        let is_read = call.function == DEVICE_READ;
+        if let (READ_ANYWHERE, [_, address]) = (call.object.as_deref()?, &call.cells[..]) {
+            let address = self.bits(address) as u64;
+            return Some(DevicePlace { address }.to_string());
+        }
+        let address = call.object.as_deref().filter(|_| is_read).and_then(read_address);
+        match address.and_then(|address| self.target(address)) {
+            Some(PointerTarget::Object(position, offset)) => {
+                Some(ReadPlace::Object(position, offset).to_string())
+            }
+            _ => call.object.clone(),
+        }
+    }
+
     /// The target at an address; none for null and for bits that are no address.
     fn target(&mut self, address: u64) -> Option<PointerTarget> {
         if address == 0 {
@@ -550,6 +567,21 @@ impl Reader<'_> {
         }
         Some(GlobalInput { name: global.name.clone(), image })
     }
+}
+
+/// The place of a read at an address that depends on the input, until the test's model is known: the
+/// address is the second cell.
+pub const READ_ANYWHERE: &str = "@@";
+
+/// The place of a read in an object of the inputs, until the objects of the test are known: an engine's
+/// address.
+pub fn read_at(address: u64) -> String {
+    format!("@{address:x}")
+}
+
+/// The address of such a place.
+fn read_address(place: &str) -> Option<u64> {
+    u64::from_str_radix(place.strip_prefix('@')?, 16).ok()
 }
 
 /// An element of an array that a call writes.

@@ -10,6 +10,7 @@ pub mod beginnings;
 pub mod cexact;
 pub mod cfg;
 pub mod ctext;
+pub mod device;
 pub mod interp;
 pub mod libc;
 pub mod link;

@@ -163,7 +163,7 @@ impl Suite {
     /// The names of the files of a suite in these forms.
     pub(crate) fn files(formats: &[SuiteFormat]) -> Vec<&'static str> {
         let frameworks = formats.iter().filter_map(|format| format.framework());
-        let own = [JSON, C, suite::c::HEADER.0, COMPILED];
+        let own = [JSON, C, suite::c::HEADER.0, suite::c::DEVICES, COMPILED];
         own.into_iter().chain(frameworks.map(Framework::file)).collect()
     }
 
@@ -236,6 +236,9 @@ impl Suite {
             files.push((folder.join(framework.file()), text));
         }
         files.push((folder.join(suite::c::HEADER.0), suite::c::HEADER.1.to_owned()));
+        if emitted.has_devices {
+            files.push((folder.join(suite::c::DEVICES), suite::c::devices_header()));
+        }
         files.push((folder.join(C), emitted.text));
         files.extend(compiled.map(|text| (folder.join(COMPILED), text)));
         for (path, text) in &mut files {

@@ -157,5 +157,5 @@ fn text(source: &Path, criteria: Option<&[Criterion]>) -> String {
     for unwatched in &plan.unmeasured_labels {
         say(&format!("{}: not watched: {}", source.display(), unwatched.reason));
     }
-    with_cells(&text, &plan)
+    with_cells(&text, &plan, false)
 }

@@ -15,7 +15,9 @@ enum {
     LYDIAN_NORETURN = 3,
     LYDIAN_CRASHED = 4,
     LYDIAN_BAD_FREE = 5,
-    LYDIAN_ASSUMPTION = 6
+    LYDIAN_ASSUMPTION = 6,
+    LYDIAN_OUTRAN = 7,
+    LYDIAN_UNMAPPED = 8
 };
 
 /* Numbers of the external functions that every program has (`NUMBERED` in `harness.rs`). */
@@ -32,7 +34,8 @@ enum {
     LYDIAN_KLEE_INT = 9,
     LYDIAN_KLEE_RANGE = 10,
     LYDIAN_ANY_BYTES = 11,
-    LYDIAN_ANY_NUMBER = 12
+    LYDIAN_ANY_NUMBER = 12,
+    LYDIAN_DEVICE = 13
 };
 
 struct lydian_services {

@@ -64,8 +64,10 @@ struct setup {
 };
 
 struct test {
-    /* `arguments` is the size of those of one call; `earlier` is how many calls come before the last. */
-    uint32_t size, function, arguments, objects, globals, externals, relocations, files, earlier, pad[3];
+    /* `arguments` is the size of those of one call; `earlier` is how many calls come before the last;
+     * `devices` says whether the program accesses any. */
+    uint32_t size, function, arguments, objects, globals, externals, relocations, files, earlier, devices,
+        pad[2];
 };
 struct relocation {
     uint32_t at, symbol;
@@ -87,7 +89,7 @@ struct file {
 struct run {
     uint32_t size, test, how, code;
     uint32_t result, cells, objects, globals;
-    uint32_t wrote_read_only, released, blocks, pad;
+    uint32_t wrote_read_only, released, blocks, device_writes;
 };
 struct changed {
     uint32_t symbol, size, pad[2];
@@ -148,8 +150,11 @@ static uint32_t await_request(uint32_t seen) {
 
 /* ---- faults ------------------------------------------------------------------------------- */
 
+static int lydian_device_fault(int signal, const void *info, void *context);
+
 static void on_fault(int signal, siginfo_t *fault, void *context) {
     ucontext_t *user = context;
+    if (lydian_device_fault(signal, fault, context)) return;
     uint64_t address = (uint64_t)fault->si_addr;
     uint64_t stack = (uint64_t)user->uc_mcontext.gregs[REG_RSP];
     /* The kernel gives no address if no memory can have it. */
@@ -200,6 +205,58 @@ static void serve_end(int ended, long with) {
 }
 
 #include "queue.h"
+#include "devices.h"
+
+/* ---- devices ------------------------------------------------------------------------------- */
+
+/* A write of a device, as replies have it. */
+struct device_write {
+    uint64_t address;
+    uint32_t size, pad;
+    uint8_t value[16];
+};
+enum { DEVICE_WRITES = 1 << 12 };
+static struct device_write device_writes[DEVICE_WRITES];
+static uint32_t device_write_count;
+
+/* The address is where the writes of a call would be (`request.rs`). */
+static int lydian_device_next(struct lydian_device_read *read) {
+    struct external *next = next_result(LYDIAN_DEVICE);
+    if (!next) return 0;
+    read->value = next + 1;
+    read->size = next->size;
+    memcpy(&read->address, (uint8_t *)(next + 1) + padded(next->size), sizeof read->address);
+    return 1;
+}
+
+/* Guards the volatile variables that the running test has values for. */
+static void guard_variables(void) {
+    uint8_t *at = queue;
+    lydian_devices.variable_count = lydian_devices.guarded_count = 0;
+    for (uint32_t i = 0; i < queue_length; i++, at = after(at)) {
+        uint64_t address;
+        if (queued(at)->function != LYDIAN_DEVICE) continue;
+        memcpy(&address, (uint8_t *)(queued(at) + 1) + padded(queued(at)->size), sizeof address);
+        lydian_device_guard(address, queued(at)->size);
+    }
+}
+
+static void lydian_device_wrote(unsigned long address, unsigned long size, const void *value) {
+    if (device_write_count == DEVICE_WRITES) return;
+    struct device_write *write = &device_writes[device_write_count++];
+    *write = (struct device_write){.address = address, .size = (uint32_t)size};
+    memcpy(write->value, value, size);
+}
+
+static void lydian_device_stops(enum lydian_device_end why, unsigned long address) {
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, SIGSEGV);
+    sigaddset(&own, SIGTRAP);
+    lydian_devices.on = 0;
+    sigprocmask(SIG_UNBLOCK, &own, NULL);
+    serve_end(why == LYDIAN_NO_READ ? LYDIAN_OUTRAN : LYDIAN_UNMAPPED, (long)(address & 0xffffffff));
+}
 
 /* Blocks of the code under test lie in an arena that is empty again at the start of each test.
  * Sizes are rounded up to powers of two; a released block goes to the list of its size. */
@@ -696,13 +753,19 @@ static uint8_t *tell_heap(uint8_t *out, struct run *run, uint32_t objects) {
     return out;
 }
 
+static uint8_t *tell_device_writes(uint8_t *out, struct run *run) {
+    run->device_writes = device_write_count;
+    memcpy(out, device_writes, device_write_count * sizeof *device_writes);
+    return out + device_write_count * sizeof *device_writes;
+}
+
 static uint64_t globals_size;
 
 /* Room that one reply may need at most. */
 static uint64_t room(struct test *test, uint32_t wants) {
     uint64_t need = sizeof(struct run) + padded(entries[test->function].result_size);
     if (wants & WANT_CELLS) need += setup.cells_size * 4 + setup.wide_size + 2 * ALIGN;
-    if (wants & WANT_MEMORY) need += test->size + globals_size;
+    if (wants & WANT_MEMORY) need += test->size + globals_size + (test->devices ? sizeof device_writes : 0);
     if (wants & WANT_HEAP)
         need += TOLD_RELEASED * 4 + ALIGN + 2 * TOLD_BYTES +
                 TOLD_BLOCKS * (sizeof(struct told_block) + ALIGN);
@@ -743,7 +806,13 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
     atomic_store_explicit(&control->current, position, memory_order_relaxed);
     if (wants & WANT_HEAP) fill_stack();
     errno = first_error_number;
+    device_write_count = 0;
+    guard_variables();
+    lydian_devices.on = test->devices || lydian_devices.guarded_count;
+    lydian_device_guards(LYDIAN_DEVICE_CLOSED);
     if (_setjmp(back) == 0) call_all(test, entry, layout.arguments);
+    lydian_device_guards(LYDIAN_DEVICE_ACCESSIBLE);
+    lydian_devices.on = 0;
     struct run *run = (struct run *)out;
     *run = (struct run){.test = position, .how = (uint32_t)how, .code = (uint32_t)code};
     uint8_t *p = out + sizeof *run;
@@ -756,6 +825,7 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
     if (wants & WANT_MEMORY) p = tell_globals(p, run);
     if (wants & WANT_CELLS) p = tell_cells(p, run);
     if (wants & WANT_HEAP) p = tell_heap(p, run, test->objects);
+    if (wants & WANT_MEMORY) p = tell_device_writes(p, run);
     run->size = (uint32_t)(p - out);
     return p;
 }

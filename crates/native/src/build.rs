@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
+use lydian_ir::device::{accesses_devices, has_volatile_accesses};
 use lydian_ir::variadic::{Class, Room, class};
 use lydian_ir::{CTypeId, FuncId, Program};
 use lydian_process::{Start, StartedProcess};
@@ -120,6 +121,7 @@ pub struct Build {
     pub(crate) cells_offset: u64,
     pub(crate) symbols_offset: u64,
     pub(crate) wide: bool,
+    pub(crate) accesses_devices: bool,
     runner: PathBuf,
     /// Bytes for the values that labels and sequences bind.
     pub(crate) bound: u64,
@@ -147,7 +149,11 @@ impl Build {
         let table = harness::table_symbols(request.program, request.own_end);
         let cells = cell_bytes(request.plan);
         let mut text = flags::implicit_declarations(request.program);
-        text.push_str(&with_cells(request.text, request.plan));
+        text.push_str(&with_cells(
+            request.text,
+            request.plan,
+            has_volatile_accesses(request.program),
+        ));
         text.push_str(&harness::appendix(&entries, &table));
         write(&place.join("unit.i"), &text)?;
         write(&place.join("lydian.h"), harness::HEADER)?;
@@ -190,6 +196,7 @@ impl Build {
             cells_offset: offset("lydian_hit"),
             symbols_offset: offset("lydian_symbols"),
             wide: !request.plan.wide.is_empty(),
+            accesses_devices: accesses_devices(request.program),
             runner,
             bound: bound_bytes(request.plan),
             library,
@@ -272,17 +279,19 @@ fn callers(request: &BuildRequest<'_>) -> Result<Vec<Caller>, BuildError> {
 ///
 /// The cells are a static array, unless texts of other units set some, and its address is never
 /// taken, so that a compiler knows that no pointer of the user's reaches them; the function that
-/// reads them keeps the compiler from finding them unused.
-pub fn with_cells(text: &str, plan: &Plan) -> String {
+/// reads them keeps the compiler from finding them unused. They are volatile where a run may end at any
+/// volatile access, before which the compiler must not have put off setting a cell.
+pub fn with_cells(text: &str, plan: &Plan, is_volatile: bool) -> String {
     let cells = cell_bytes(plan);
     let mut whole = String::from("# 1 \"<lydian>\"\n");
     if cells > 0 {
         let line = format!(
-            "{}unsigned char lydian_hit[{cells}] \
+            "{}{}unsigned char lydian_hit[{cells}] \
              __attribute__((aligned({PAGE}), section(\".bss.lydian_hit\")));\n\
              __attribute__((visibility(\"default\"))) \
              unsigned char lydian_read(unsigned long k) {{ return lydian_hit[k]; }}\n",
             if plan.shares_cells { "" } else { "static " },
+            if is_volatile { "volatile " } else { "" },
         );
         whole.push_str(&line);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use lydian_ir::DecisionId;
+use lydian_ir::device::DeviceWrite;
 use lydian_ir::test::PointerTarget;
 use lydian_objective::coverage_record::Row;
 use lydian_objective::{CoverageRecord, DecisionVector, LabelId, SequenceId};
@@ -26,6 +27,10 @@ pub enum Outcome {
     EndedBy(String),
     /// An assumption on its inputs did not hold: the run does not count.
     Assumption,
+    /// It asked for another read of a device than the next of the test's script.
+    OutranScript,
+    /// It accessed a device that this machine cannot map, or with an instruction that is not known.
+    Unmapped,
     /// It freed memory that was not allocated, or freed it twice.
     BadFree,
     /// A signal ended it.
@@ -96,6 +101,8 @@ pub struct Run {
     pub places: BTreeMap<u64, PointerTarget>,
     /// The attempts outside of the program, in order, including those of loading it.
     pub attempts: Vec<Attempt>,
+    /// The volatile writes of devices in order, if memory was asked for.
+    pub device_writes: Vec<DeviceWrite>,
 }
 
 /// One evaluation of a decision that has too many conditions for cells.
@@ -163,6 +170,7 @@ impl Run {
             blocks: Vec::new(),
             places: BTreeMap::new(),
             attempts: Vec::new(),
+            device_writes: Vec::new(),
         }
     }
 }
@@ -177,6 +185,7 @@ impl Outcome {
                 | Self::Aborted
                 | Self::EndedBy(_)
                 | Self::Assumption
+                | Self::OutranScript
         )
     }
 }
@@ -189,6 +198,8 @@ impl fmt::Display for Outcome {
             Self::Aborted => f.write_str("abort"),
             Self::EndedBy(function) => write!(f, "ended by {function}"),
             Self::Assumption => f.write_str("an assumption does not hold"),
+            Self::OutranScript => f.write_str("asked for another read of a device than the next"),
+            Self::Unmapped => f.write_str("a device that this machine cannot map"),
             Self::BadFree => f.write_str("free of what is not allocated"),
             Self::Crashed(crash) => write!(f, "crash: {}", crash.class),
             Self::TimedOut(ms) => write!(f, "ran longer than {ms} ms"),

@@ -1,5 +1,6 @@
 //! Requests to the runner and its replies, in the layouts of `runner.c`.
 
+use lydian_ir::device::{DEVICE_READ, DevicePlace, DeviceWrite, ReadPlace};
 use lydian_ir::libc::{ERROR_NUMBER, STREAMS};
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image,
@@ -56,6 +57,9 @@ pub enum TestError {
         /// The pointer at which the way to the written memory begins.
         place: String,
     },
+    /// A read of a device does not say where it is made.
+    #[error("a read of a device is at {0:?}, which is no address")]
+    DevicePlace(Option<String>),
     /// The test is larger than the shared memory.
     #[error("the test has more than {0} bytes")]
     Size(u64),
@@ -120,7 +124,7 @@ impl<'a> Encoder<'a> {
             self.relocations.len() as u32,
             (files.len() + variables.len()) as u32,
             test.earlier.len() as u32,
-            0,
+            u32::from(self.build.accesses_devices),
             0,
             0,
         ];
@@ -336,11 +340,43 @@ impl<'a> Encoder<'a> {
             self.words([*number, external.result.bytes.len() as u32, 0, 0]);
             self.image(&external.result, test, &external.function)?;
             let start = self.bytes.len();
+            if name == DEVICE_READ {
+                self.read_address(external, test)?;
+            }
             self.writes(external, test)?;
             let size = (self.bytes.len() - start) as u32;
             self.bytes[header + 12..header + 16].copy_from_slice(&size.to_le_bytes());
         }
         Ok(count)
+    }
+
+    /// The address of a read in the script.
+    fn read_address(&mut self, read: &ExternalResult, test: &Test) -> Result<(), TestError> {
+        let place = read.read_place();
+        let address = match place.ok_or_else(|| TestError::DevicePlace(read.object.clone()))? {
+            ReadPlace::Device(place) => place.address,
+            ReadPlace::Variable(name, offset) => {
+                let (symbol, size, writable) = self.global_place(&name)?;
+                let end = offset.checked_add(read.result.bytes.len() as u64);
+                if !writable || end.is_none_or(|end| end > size) {
+                    return Err(TestError::GlobalImage(name));
+                }
+                self.relocations.push((self.bytes.len(), symbol, offset));
+                0
+            }
+            ReadPlace::Object(position, offset) => {
+                let object = test.objects.get(position as usize);
+                let missing = || TestError::Pointer(DEVICE_READ.to_owned());
+                let object = object.ok_or_else(missing)?;
+                let end = offset.checked_add(read.result.bytes.len() as u64);
+                let size = object.image.bytes.len() as u64;
+                end.filter(|end| *end <= size).ok_or_else(missing)?;
+                object.address + offset
+            }
+        };
+        self.bytes.extend(address.to_le_bytes());
+        self.pad();
+        Ok(())
     }
 
     /// Encodes the memory that a call writes.
@@ -435,6 +471,8 @@ mod ending {
     pub(super) const NORETURN: u32 = 3;
     pub(super) const BAD_FREE: u32 = 5;
     pub(super) const ASSUMPTION: u32 = 6;
+    pub(super) const OUTRAN: u32 = 7;
+    pub(super) const UNMAPPED: u32 = 8;
 }
 
 /// A reply that cannot be read.
@@ -470,7 +508,7 @@ impl<'a> Decoder<'a> {
         wants: Wants,
     ) -> Result<Run, DamagedReply> {
         let start = self.at;
-        let [size, _, how, code, result, cells, objects, globals, wrote, released, blocks, _] =
+        let [size, _, how, code, result, cells, objects, globals, wrote, released, blocks, writes] =
             self.words::<12>()?;
         let outcome = match how {
             ending::RETURNED => Outcome::Returned(self.take(result as usize)?.to_vec()),
@@ -482,6 +520,8 @@ impl<'a> Decoder<'a> {
             }
             ending::BAD_FREE => Outcome::BadFree,
             ending::ASSUMPTION => Outcome::Assumption,
+            ending::OUTRAN => Outcome::OutranScript,
+            ending::UNMAPPED => Outcome::Unmapped,
             _ => return Err(DamagedReply),
         };
         let mut run = Run::ended(outcome);
@@ -500,10 +540,20 @@ impl<'a> Decoder<'a> {
         if wants.heap {
             self.heap(&mut run, released as usize, blocks)?;
         }
+        for _ in 0..writes {
+            run.device_writes.push(self.device_write()?);
+        }
         if self.at != start + size as usize {
             return Err(DamagedReply);
         }
         Ok(run)
+    }
+
+    fn device_write(&mut self) -> Result<DeviceWrite, DamagedReply> {
+        let [low, high, size, _] = self.words::<4>()?;
+        let address = u64::from(low) | u64::from(high) << 32;
+        let value = self.take(16)?.get(..size as usize).ok_or(DamagedReply)?.to_vec();
+        Ok(DeviceWrite { place: DevicePlace { address }, value })
     }
 
     fn heap(&mut self, run: &mut Run, released: usize, blocks: u32) -> Result<(), DamagedReply> {

@@ -29,6 +29,7 @@ const RUNNER_FILES: &[(&str, &str)] = &[
     ("runner.c", harness::RUNNER),
     ("environments.h", harness::ENVIRONMENTS),
     ("queue.h", harness::QUEUE),
+    ("devices.h", lydian_ir::device::ACCESS_TRAPS),
     ("files.h", harness::FILES),
     ("confine.h", harness::CONFINE),
 ];

@@ -14,6 +14,7 @@
 pub(crate) mod asking;
 pub(crate) mod calls;
 pub(crate) mod decision_log;
+pub(crate) mod devices;
 pub(crate) mod ending;
 pub(crate) mod evaluation;
 pub(crate) mod inputs;

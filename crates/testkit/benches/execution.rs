@@ -140,6 +140,7 @@ fn run(file: &Path, library: &Library, max_steps: u64) -> Fate {
 fn describe(run: &LibraryRun, expected: &[u8]) -> String {
     let name = |function| run.program.functions[function].name.as_str();
     let end = match run.outcome.end {
+        End::OutrunsScript => "reads a device".to_owned(),
         End::NoReturn(function) => format!("calls {}", name(function)),
         End::Trapped(kind) => format!("trap {kind:?}"),
         End::Assumption => "a failed assumption".to_owned(),

@@ -112,7 +112,7 @@ pub(crate) fn place(
         any_order: false,
         flows: None,
     });
-    let text = with_cells(&text, &plan);
+    let text = with_cells(&text, &plan, false);
     let (mut targets, mut unplaced) = (Vec::new(), 0);
     for (id, label) in watched[0].labels.iter() {
         if keys.contains(&label.key.0) {

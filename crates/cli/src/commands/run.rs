@@ -156,6 +156,10 @@ fn report(linked: &LinkedUnits, outcome: &ProgramOutcome) -> RunStatus {
         End::Unknown(UnknownCause::Assembly) => {
             (RunStatus::Unknown, Some("what inline assembly does is not known".into()))
         }
+        End::OutrunsScript => {
+            let what = "it reads memory at an address that it names as a number, a device";
+            (RunStatus::Unknown, Some(what.into()))
+        }
         End::NoReturn(function) => {
             let name = &linked.program.functions[function].name;
             let text = format!("`{name}`, which never returns, is called and defined nowhere");

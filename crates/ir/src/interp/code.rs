@@ -236,6 +236,9 @@ pub(super) enum Op {
     StoreA32(Slot, u64),
     StoreA64(Slot, u64),
     StoreWide(Slot, Slot, u32),
+    /// A volatile load or store of at most 8 bytes: the value, the address, how many bytes.
+    LoadVolatile(Slot, Slot, u32),
+    StoreVolatile(Slot, Slot, u32),
     StoreBits(Slot, Slot, u32),
     /// Copies bytes: to where, from where, how many.
     Copy(Slot, Slot, u64),

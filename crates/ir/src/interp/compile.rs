@@ -369,10 +369,13 @@ impl<'a, 'p> Builder<'a, 'p> {
             Stmt::Assign { dst, value } => self.assign(*dst, |builder, slot| {
                 builder.value_into(*value, slot);
             }),
-            Stmt::Store { addr, value, ty, .. } => {
+            Stmt::Store { addr, value, ty, volatile } => {
                 let value = self.slot(*value);
                 let address = self.value(*addr, None);
-                self.store(*ty, value.slot, address);
+                match volatile {
+                    true => self.store_volatile(*ty, value.slot, address),
+                    false => self.store(*ty, value.slot, address),
+                }
             }
             Stmt::StoreBits { addr, field, value } => {
                 let value = self.slot(*value);

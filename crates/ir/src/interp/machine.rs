@@ -17,6 +17,7 @@ use super::observe::{DecisionEvent, Observer, View};
 use super::plan::EvalContext;
 use super::slots::{FarRegister, Slot, Window, few_slots, read, write};
 use super::start::{self, CharacterTables};
+use crate::device::{DEVICE_READ, DeviceRead, DeviceWrite};
 use crate::interp::options::{Options, UninitialisedUse};
 use crate::interp::outcome::{BadTest, End, Location, Outcome};
 use crate::libc::gives_inputs;
@@ -28,6 +29,7 @@ use crate::test::{ANY_BYTES, ANY_NUMBER, NumberKind, Test};
 mod allocations;
 mod call_stack;
 mod calls;
+mod devices;
 mod exec;
 mod externals;
 mod flow;
@@ -93,6 +95,10 @@ pub(super) struct Machine<'p, 'c> {
     steps: StepCounter,
     undefined: UndefinedValues,
     externals: Externals,
+    /// The writes of devices, in order.
+    device_writes: Vec<DeviceWrite>,
+    /// The read of a device that the script has no value for.
+    outrun: Option<DeviceRead>,
     allocations: Allocations,
     first_uses: FirstUses,
     tables: Option<CharacterTables>,
@@ -127,6 +133,8 @@ impl<'p, 'c> Machine<'p, 'c> {
             steps: StepCounter::new(options.max_steps),
             undefined: UndefinedValues::default(),
             externals: Externals::default(),
+            device_writes: Vec::new(),
+            outrun: None,
             allocations: Allocations::default(),
             first_uses: FirstUses::default(),
             tables: None,
@@ -147,6 +155,10 @@ impl<'p, 'c> Machine<'p, 'c> {
     /// Takes the answers of a test to calls of undefined functions.
     pub(super) fn take_externals(&mut self, test: &Test) -> Result<(), BadTest> {
         for external in &test.externals {
+            if external.function == DEVICE_READ {
+                self.take_read(test, external)?;
+                continue;
+            }
             let (name, image) = (external.function.as_str(), &external.result);
             let bytes = start::image_bytes(self.program, &self.memory, test, image, name)?;
             let writes = self.given_writes(test, external)?;
@@ -492,6 +504,8 @@ impl<'p, 'c> Machine<'p, 'c> {
             steps,
             externals: externals.called,
             missed_variables: externals.missed_variables,
+            outrun: self.outrun,
+            device_writes: self.device_writes,
             refused: self.allocations.into_refused(),
             memory: self.memory,
         }

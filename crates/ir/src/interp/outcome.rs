@@ -3,6 +3,7 @@
 use lydian_base::StopReason;
 
 use super::memory::Memory;
+use crate::device::{DeviceRead, DeviceWrite};
 use crate::program::source::Point;
 use crate::program::stmt::TrapKind;
 use crate::program::{FuncId, GlobalId};
@@ -19,6 +20,8 @@ pub enum End {
     /// An assumption of the program about its inputs does not hold, or it asks for no test: the run does
     /// not count.
     Assumption,
+    /// It asks for another read of a device than the next of the test's script.
+    OutrunsScript,
     /// A function that never returns was called, and nothing is known of it.
     NoReturn(FuncId),
     /// The next state is not known.
@@ -80,6 +83,10 @@ pub struct Outcome {
     pub externals: Vec<FuncId>,
     /// The environment variables that were asked for and that the test does not name, each once.
     pub missed_variables: Vec<String>,
+    /// The read of a device for which the test's script has no value; none where all had one.
+    pub outrun: Option<DeviceRead>,
+    /// The volatile writes of devices, in order.
+    pub device_writes: Vec<DeviceWrite>,
     /// The calls of allocators that failed for their size alone, which another process may grant: the
     /// allocator, and the call's number from 0.
     pub refused: Vec<(String, u32)>,
@@ -118,6 +125,9 @@ pub enum BadTest {
     /// A pointer in an image has no target, or stands over the image's end.
     #[error("a pointer in the image of {0} leads nowhere")]
     Pointer(String),
+    /// A read of a device does not say where it is made.
+    #[error("a read of a device is at `{0}`, which is no address")]
+    DevicePlace(String),
     /// There is no such global.
     #[error("there is no global {0}")]
     NoGlobal(String),

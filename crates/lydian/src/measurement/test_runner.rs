@@ -487,7 +487,8 @@ impl<'a> TestRunner<'a> {
         test: &Test,
         outcome: &Outcome,
     ) -> Result<(Forecast, Option<[Run; 2]>), Error> {
-        let ends_well = matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_));
+        let ends_well =
+            matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_) | Outcome::OutranScript);
         let mut forecast = match ends_well {
             true => self.forecast(test),
             false => Forecast::default(),
@@ -497,7 +498,10 @@ impl<'a> TestRunner<'a> {
             false => None,
         };
         let is_alike = |run: &Run| ends_alike(&run.outcome, outcome);
-        if seen.as_ref().is_some_and(|runs| !runs.iter().all(is_alike)) {
+        let is_one_run = |[first, other]: &[Run; 2]| {
+            is_alike(first) && is_alike(other) && first.device_writes == other.device_writes
+        };
+        if !seen.as_ref().is_none_or(is_one_run) {
             (forecast.is_undefined, seen) = (true, None);
         }
         match &mut seen {
@@ -540,6 +544,7 @@ impl<'a> TestRunner<'a> {
             End::Returned
             | End::Exited(_)
             | End::NoReturn(_)
+            | End::OutrunsScript
             | End::Assumption
             | End::Trapped(_) => Definedness::Defined,
         }

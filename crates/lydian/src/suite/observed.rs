@@ -47,12 +47,14 @@ fn observation(
         Outcome::Aborted => Ending::Aborted,
         Outcome::Crashed(crash) => Ending::Crashed(crash.signal),
         Outcome::TimedOut(limit) => Ending::TimedOut(*limit),
+        Outcome::OutranScript => Ending::OutranScript,
         other => Ending::Ended(other.to_string()),
     };
     let Forecast { is_undefined, has_no_result, calls, .. } = forecast;
     let mut seen = match seen {
         Some([first, other]) if !is_undefined => {
-            Observation::of(program, test, ending, &memory(first), Some(&memory(other)))
+            let seen = Observation::of(program, test, ending, &memory(first), Some(&memory(other)));
+            Observation { device_writes: first.device_writes.clone(), ..seen }
         }
         _ => Observation::ended(ending),
     };

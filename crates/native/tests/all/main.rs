@@ -2,6 +2,7 @@
 
 mod common;
 mod data_flow;
+mod devices;
 mod global_flow;
 mod paths;
 mod programs;

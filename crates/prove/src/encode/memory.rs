@@ -82,7 +82,11 @@ impl Machine<'_, '_> {
         }
         found.candidates.retain(|candidate| pool.as_bool(candidate.hit) != Some(false));
         if found.unknown {
-            let page = pool.bv(64, NULL_PAGE);
+            // The program may name a small number that is no null pointer: a device's.
+            let page = match pool.as_u64(addr) {
+                Some(1..) => pool.bv(64, 0),
+                _ => pool.bv(64, NULL_PAGE),
+            };
             let is_null = pool.ult(addr, page);
             traps.add(pool, TrapKind::NullDereference, is_null);
         } else {
@@ -332,13 +336,25 @@ impl Machine<'_, '_> {
         place: (Term, &Targets),
         (ty, value): (Type, Term),
     ) {
+        let traps = self.store_anyway(pool, state, place, (ty, value));
+        Self::leave(pool, state, &traps);
+    }
+
+    /// The same where runs go on for which the write traps. Returns the conditions under which it does.
+    pub(crate) fn store_anyway(
+        &mut self,
+        pool: &mut TermPool,
+        state: &mut State,
+        place: (Term, &Targets),
+        (ty, value): (Type, Term),
+    ) -> Traps {
         let mut traps = Traps::none();
         let size = self.target().stored_bytes(ty);
         let found = self.resolve_for_write(pool, state, place, size, &mut traps);
-        Self::leave(pool, state, &traps);
         self.write_to_all(pool, state, &found, |machine, pool, state, candidate| {
             machine.write(pool, state, candidate, (ty, value));
         });
+        traps
     }
 
     /// As [`Self::resolve`]; a write to what is read-only traps.

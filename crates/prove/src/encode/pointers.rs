@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_base::{EntityId, SideTable};
 use lydian_ir::interp::memory::NULL_PAGE;
+use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
+use lydian_ir::test::Image;
 use lydian_ir::{
     BinOp, CType, CTypes, CastOp, Expr, ExprId, FuncId, GlobalId, GlobalInit, LocalId, Program,
     RelocationTarget, Storage, Type,
@@ -111,6 +113,10 @@ impl<'a> PointsTo<'a> {
                 GlobalInit::Extern => found.escape_place(Place::Object(object)),
                 GlobalInit::Zero => {}
                 GlobalInit::Data { relocations, .. } => {
+                    if has_numbers_as_pointers(inlined.program, id) {
+                        let anything = std::iter::once((Place::Unknown, Offset::ANY)).collect();
+                        found.write(object, &anything);
+                    }
                     for relocation in relocations {
                         let place = match relocation.target {
                             RelocationTarget::Global(id) => {
@@ -194,8 +200,11 @@ impl<'a> PointsTo<'a> {
                 targets
             }
             Expr::AddrFunc(function) => one(Some(Place::Function(*function))),
+            // Small numbers may be addresses of devices.
+            Expr::Const(Type::Ptr, value) => one((*value != 0).then_some(Place::Unknown)),
             Expr::Const(_, value) => {
-                one((*value >= u128::from(NULL_PAGE)).then_some(Place::Unknown))
+                let is_address = *value >= u128::from(NULL_PAGE);
+                one(is_address.then_some(Place::Unknown))
             }
             Expr::Local(local) => {
                 self.registers.get(&(instance, *local)).cloned().unwrap_or_default()
@@ -441,4 +450,17 @@ pub(super) fn include(to: &mut Targets, from: &Targets) -> bool {
 
 pub(super) fn moved_by(targets: &Targets, to: impl Fn(Offset) -> Offset) -> Targets {
     targets.iter().map(|(place, offset)| (*place, to(*offset))).collect()
+}
+
+/// Whether some pointer in a global is a number at first, such as the address of a device.
+fn has_numbers_as_pointers(program: &Program, id: GlobalId) -> bool {
+    let global = &program.globals[id];
+    let first = Image::initial(program, id);
+    let is_address = |place: &Scalar| {
+        let range = place.offset as usize..(place.offset + place.size) as usize;
+        let is_relocated = first.pointers.iter().any(|pointer| pointer.offset == place.offset);
+        !is_relocated && first.bytes.get(range).is_some_and(|bytes| bytes.iter().any(|at| *at != 0))
+    };
+    let all = scalars(&program.types, global.ty, global.size);
+    all.iter().filter(|place| place.kind == ScalarKind::Pointer).any(is_address)
 }

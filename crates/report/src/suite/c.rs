@@ -26,7 +26,7 @@ mod literal;
 mod stubs;
 mod writes;
 
-pub use body::MOST_FAILING;
+pub use body::{DEVICES, MOST_FAILING, devices_header};
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ use lydian_ir::{BinOp, CastOp, Expr, ExprId, Program, Type, libc};
 use crate::suite::observation::{Observation, Outcome};
 use crate::suite::test::SuiteTest;
 use assertion::Line;
-use body::{Body, Row, row};
+use body::{Body, Row, accesses_devices, row};
 use frameworks::{Case, Framework, Guard, guarded};
 use literal::{identifier, unique};
 use stubs::Stubs;
@@ -82,6 +82,8 @@ pub struct EmittedC {
     pub cases: Vec<Case>,
     /// The tests that C cannot express, by name, with the reason.
     pub left_out: Vec<(String, String)>,
+    /// Whether it needs the header of [`devices_header`] beside it, by the name [`DEVICES`].
+    pub has_devices: bool,
 }
 
 /// Writes the suite as C. Tests that C cannot express are left out with a comment.
@@ -108,7 +110,8 @@ pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> Em
     };
     writer.file(tests);
     let cases = writer.runs.into_iter().map(|run| run.case).collect();
-    EmittedC { text: writer.text, cases, left_out: writer.left_out }
+    let has_devices = tests.iter().any(accesses_devices);
+    EmittedC { text: writer.text, cases, left_out: writer.left_out, has_devices }
 }
 
 /// The name of an outcome in the runtime, and the number that goes with it.
@@ -124,6 +127,9 @@ fn ending(observed: Option<&Observation>) -> (&'static str, i32) {
         // The signal depends on the compiler's treatment of undefined behaviour.
         Some(Outcome::Crashed(_)) => ("LYDIAN_CRASHES", 0),
         Some(Outcome::TimedOut(_)) => ("LYDIAN_HANGS", 0),
+        // The test's function goes on behind the call.
+        Some(Outcome::OutranScript) if is_undefined => ("LYDIAN_UNDEFINED", 0),
+        Some(Outcome::OutranScript) => ("LYDIAN_RETURNS", 0),
         Some(Outcome::Ended(_)) => ("LYDIAN_ENDS", 0),
     }
 }
@@ -198,6 +204,9 @@ impl Writer<'_> {
         self.head(tests);
         let behind = self.text.len();
         self.line(format!("#include \"{}\"", HEADER.0));
+        if tests.iter().any(accesses_devices) {
+            self.line(format!("#include \"{DEVICES}\""));
+        }
         if let Some(framework) = self.options.framework {
             self.text.push_str(framework.head());
         }
@@ -276,7 +285,14 @@ impl Writer<'_> {
         if tests.iter().any(|test| !test.test.files().is_empty()) {
             self.line("#define LYDIAN_HAS_FILES");
         }
+        let devices = tests.iter().any(accesses_devices);
+        if devices {
+            self.line("#define LYDIAN_HAS_DEVICES");
+        }
         self.line(format!("#include \"{}\"", HEADER.0));
+        if devices {
+            self.line(format!("#include \"{DEVICES}\""));
+        }
         let before = self.stubs.before();
         self.text.push_str(&before);
         if let Some(main) = self.program.function_named("main") {
@@ -325,6 +341,7 @@ impl Writer<'_> {
             || !inputs.files().is_empty()
             || !inputs.environment().is_empty()
             || !inputs.externals.is_empty()
+            || accesses_devices(test)
             || test.observed.as_ref().is_some_and(|observed| {
                 !observed.calls.is_empty() || !observed.released.is_empty()
             })

@@ -45,8 +45,10 @@
 //! address of an input object, or zero for any other pointer.
 
 mod codec;
+mod devices;
 mod write;
 
+use lydian_ir::device::DEVICE_READ;
 use lydian_ir::test::{
     EarlierCall, ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, INPUT_REGION_SIZE,
     Image, PassedArguments, PointerTarget, Test, TestObject, VariableArgument, WriteBase,
@@ -62,6 +64,7 @@ use crate::suite::observation::{Observation, Outcome};
 use crate::suite::signature::{parameter_names, result_type};
 use crate::suite::test::SuiteTest;
 use codec::Codec;
+pub(crate) use devices::number;
 use write::read_write;
 
 /// The version of the format.
@@ -249,6 +252,9 @@ impl<'a> Writer<'a> {
     }
 
     fn external(&self, call: &ExternalResult) -> Json {
+        if call.function == DEVICE_READ {
+            return devices::read_to_json(call);
+        }
         let mut out = Map::new();
         out.insert("function".into(), json!(call.function));
         let bytes = &call.result.bytes;
@@ -312,6 +318,10 @@ impl<'a> Writer<'a> {
         }
         if !observed.attempts.is_empty() {
             out.insert("attempts".into(), json!(observed.attempts));
+        }
+        if !observed.device_writes.is_empty() {
+            let writes = observed.device_writes.iter().map(devices::write_to_json);
+            out.insert(devices::WRITES.into(), writes.collect());
         }
         if let Some(result) = &observed.result
             && let Some(ty) = result_type(self.program, &self.test.function)
@@ -642,6 +652,9 @@ fn read_global(
 
 fn read_external(program: &Program, codec: &Codec, json: &Json) -> Result<ExternalResult, Fault> {
     let json = object_of(json, "")?;
+    if json.contains_key(devices::DEVICE) {
+        return devices::read_from_json(json);
+    }
     only_fields(json, &["function", "object", "result", "succeeds", "writes"])?;
     let function = text_of(json, "function")?.to_owned();
     let result = if let Some(succeeds) = json.get("succeeds") {
@@ -682,7 +695,8 @@ struct ExpectedReader<'a> {
 impl ExpectedReader<'_> {
     fn read(&self, function: &str, json: &Json) -> Result<Observation, Fault> {
         let json = object_of(json, "")?;
-        only_fields(json, &["outcome", "undefined", "attempts", "result", "objects", "globals"])?;
+        let known = ["outcome", "undefined", "attempts", "result", "objects", "globals"];
+        only_fields(json, &[&known[..], &[devices::WRITES]].concat())?;
         let outcome = json.get("outcome").ok_or_else(|| fault("outcome", "it is missing"))?;
         let outcome: Outcome = serde_json::from_value(outcome.clone())
             .map_err(|error| fault("outcome", error.to_string()))?;
@@ -710,7 +724,12 @@ impl ExpectedReader<'_> {
             Ok(words.to_owned())
         });
         let attempts = attempts.collect::<Result<_, Fault>>()?;
-        Ok(Observation { result, objects, globals, is_undefined, attempts, ..ended })
+        let writes = list(json, devices::WRITES)?
+            .into_iter()
+            .map(|(field, write)| devices::write_from_json(write).map_err(inside(&field)));
+        let device_writes = writes.collect::<Result<_, Fault>>()?;
+        let seen = Observation { result, objects, globals, is_undefined, ..ended };
+        Ok(Observation { attempts, device_writes, ..seen })
     }
 
     fn object(&self, json: &Json) -> Result<(u32, ObservedImage), Fault> {

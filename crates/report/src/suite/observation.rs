@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lydian_ir::device::DeviceWrite;
 use lydian_ir::test::{GlobalInput, Image, ImagePointer, PointerTarget, Test};
 use lydian_ir::{CTypeId, Program, libc};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,8 @@ pub struct Observation {
     /// The attempts of the run outside of the program, each worded to follow "it tried to". Lydian
     /// confines its runs; a suite is not confined.
     pub attempts: Vec<String>,
+    /// The writes of devices, in order.
+    pub device_writes: Vec<DeviceWrite>,
 }
 
 impl Observation {
@@ -94,6 +97,8 @@ pub enum Outcome {
     Crashed(i32),
     /// It ran longer than the limit, in milliseconds.
     TimedOut(u64),
+    /// It asked for another read of a device than the next of the test's script.
+    OutranScript,
     /// Something else, in words: a call of a function that does not return, a bad `free`.
     Ended(String),
 }
@@ -111,6 +116,7 @@ impl Observation {
             calls: Vec::new(),
             is_undefined: false,
             attempts: Vec::new(),
+            device_writes: Vec::new(),
         }
     }
 

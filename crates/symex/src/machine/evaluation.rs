@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::limits::Cut;
 use crate::machine::decision_log::Question;
+use crate::machine::devices::{self, VolatileMemory};
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
     AddressTarget, Candidate, Knowledge, Memory, NULL_PAGE, ObjectId, ObjectKind, Region,
@@ -139,8 +140,8 @@ impl<N: Notes> StateView<'_, '_, N> {
             _ => None,
         });
         if let Some(address) = named {
-            let what = format!("memory at {address:#x}, which the program names as a number");
-            return Err(Stop::Unsupported(what));
+            let target = self.context.program.types.target;
+            return Err(Stop::Unsupported(devices::unsupported(target, address)));
         }
         for (guard, target) in &mut alternatives {
             *target = self.correct_by_model(pool, *guard, *target);
@@ -450,7 +451,7 @@ fn below(pool: &mut TermPool, memory: &Memory, [a, b]: [Term; 2]) -> Option<Term
 }
 
 /// Whether only the program names an address: mostly that of a device.
-fn is_named_by_the_program(address: u64) -> bool {
+pub(crate) fn is_named_by_the_program(address: u64) -> bool {
     let small = (NULL_PAGE..1 << 47).contains(&address);
     small && Region::of(address).is_none() && function_at(address).is_none()
 }
@@ -531,9 +532,18 @@ impl<N: Notes> StateReader for StateView<'_, '_, N> {
         volatile: bool,
         traps: &mut Traps,
     ) -> Result<Term, Stop> {
+        if volatile && let Some(device) = self.device_at(pool, addr, ty.bytes())? {
+            return self.script_value_at(pool, &device.place(), ty);
+        }
         let value = self.load_at(pool, ty, addr, traps)?;
-        if !volatile || self.state.inputs.volatile.is_empty() {
+        if !volatile {
             return Ok(value);
+        }
+        match self.volatile_memory(pool, addr, ty)? {
+            VolatileMemory::Input(place) => return self.script_value_at(pool, &place, ty),
+            VolatileMemory::Kept => return Ok(value),
+            VolatileMemory::Other if self.state.inputs.volatile.is_empty() => return Ok(value),
+            VolatileMemory::Other => {}
         }
         // Others may have written to the memory since it was read.
         let candidates = self.resolve(pool, addr, Some(ty))?.candidates;

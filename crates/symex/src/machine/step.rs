@@ -2,6 +2,7 @@
 
 use lydian_base::EntityId;
 use lydian_eval::{Traps, Undetermined, from_bytes, sort_of, to_bytes};
+use lydian_ir::device::is_truth_value;
 use lydian_ir::source::Point;
 use lydian_ir::{BitField, Body, Expr, ExprId, LocalId, Stmt, Storage, Type};
 use lydian_smt::{Term, TermPool};
@@ -10,6 +11,7 @@ use crate::config::Mode;
 use crate::limits::Cut;
 use crate::machine::Machine;
 use crate::machine::decision_log::Question;
+use crate::machine::devices::VolatileMemory;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::memory::AccessKind;
 use crate::machine::memory::{
@@ -263,11 +265,7 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                 let value = self.eval(state, *expr, &mut traps)?;
                 self.leave_traps(state, &traps)?;
                 if let Expr::Load { addr, ty, volatile: true } = body.exprs[*expr] {
-                    let address = self.eval(state, addr, &mut Traps::none())?;
-                    let read = self.resolve(state, address)?.candidates;
-                    read.iter()
-                        .for_each(|at| state.note_volatile(VolatilePlace::of(at, ty.bytes())));
-                    state.inputs.unknowns += 1;
+                    self.note_volatile_read(state, addr, ty)?;
                 }
                 state.frame_mut().registers[dst.index()] = Some(value);
             }
@@ -277,6 +275,11 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
                 }
                 let value = self.eval(state, *value, &mut traps)?;
                 let addr = self.eval(state, *addr, &mut traps)?;
+                if *volatile && self.device_at(state, addr, ty.bytes())?.is_some() {
+                    self.leave_traps(state, &traps)?;
+                    state.frame_mut().advance();
+                    return Ok(());
+                }
                 let to = self.resolve_for_write(state, addr, ty.bytes(), &mut traps)?;
                 self.leave_traps(state, &traps)?;
                 let span = self.term_clock.begin();
@@ -310,6 +313,36 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             }
         }
         state.frame_mut().advance();
+        Ok(())
+    }
+
+    /// Notes that volatile memory is read: a device's next value is taken from the inputs, and other
+    /// memory may differ when it is read again.
+    fn note_volatile_read(
+        &mut self,
+        state: &mut State<N>,
+        addr: ExprId,
+        ty: Type,
+    ) -> Result<(), Interrupt> {
+        let read = (ty, is_truth_value(self.context.program, self.body(state), addr));
+        let address = self.eval(state, addr, &mut Traps::none())?;
+        if let Some(device) = self.device_at(state, address, ty.bytes())? {
+            self.take_script_read(state, (device.place(), device.term()), read)?;
+            return Ok(());
+        }
+        match self.volatile_memory(state, address, ty)? {
+            VolatileMemory::Input(place) => {
+                let value = self.take_script_read(state, (place, None), read)?;
+                let to = self.resolve(state, address)?;
+                state.memory.store(&mut self.pool, &to, ty.bytes(), value);
+                return Ok(());
+            }
+            VolatileMemory::Kept => return Ok(()),
+            VolatileMemory::Other => {}
+        }
+        let found = self.resolve(state, address)?.candidates;
+        found.iter().for_each(|at| state.note_volatile(VolatilePlace::of(at, ty.bytes())));
+        state.inputs.unknowns += 1;
         Ok(())
     }
 

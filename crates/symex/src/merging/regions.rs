@@ -228,7 +228,12 @@ impl Surroundings<'_> {
             |dst: LocalId| matches!(self.body.locals[dst].storage, Storage::Register(Type::Int(_)));
         match stmt {
             Stmt::Mark(_) => true,
-            Stmt::Assign { dst, .. } => is_integer(*dst),
+            // A volatile read is an input of its own, or may differ from the next.
+            Stmt::Assign { dst, value } => {
+                let is_volatile =
+                    matches!(self.body.exprs[*value], Expr::Load { volatile: true, .. });
+                is_integer(*dst) && !is_volatile
+            }
             Stmt::Call { callee: Callee::Direct(func), dst, dst_addr: None, .. } => {
                 dst.is_none_or(is_integer) && (self.computes)(*func)
             }

@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_ir::cfg::{Cfg, Dominators, Loops};
+use lydian_ir::device::DEVICE_READ;
 use lydian_ir::libc::{self, LibFn, gives_inputs, model_named};
 use lydian_ir::{Body, FuncId, LocalId};
 use lydian_smt::{Model, Sort, Term, TermPool};
@@ -139,7 +140,9 @@ fn is_comparable(state: &State) -> bool {
 /// Whether what calls of a function gave says nothing about its later calls.
 fn forgets(function: &str) -> bool {
     let allocates = |model: &libc::Model| matches!(model.function, LibFn::Allocation(_));
-    gives_inputs(function) || model_named(function).is_some_and(allocates)
+    function == DEVICE_READ
+        || gives_inputs(function)
+        || model_named(function).is_some_and(allocates)
 }
 
 /// A fact and its symbols.

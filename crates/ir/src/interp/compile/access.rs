@@ -121,6 +121,28 @@ impl Builder<'_, '_> {
         Val::Slot(to)
     }
 
+    /// The same of a volatile object, which may be a device.
+    pub(super) fn load_volatile(&mut self, ty: Type, address: Val, dst: Option<Slot>) -> Val {
+        let bytes = self.program.types.target.stored_bytes(ty);
+        if loads(bytes).is_none() {
+            return self.load(ty, address, dst);
+        }
+        let from = self.take(address, Type::Ptr);
+        let to = self.destination(dst, 1);
+        self.emit(Op::LoadVolatile(to.slot, from, bytes as u32));
+        Val::Slot(to)
+    }
+
+    /// Writes a value, which is in a slot, to a volatile object, which may be a device.
+    pub(super) fn store_volatile(&mut self, ty: Type, value: Slot, address: Val) {
+        let bytes = self.program.types.target.stored_bytes(ty);
+        if stores(bytes).is_none() {
+            return self.store(ty, value, address);
+        }
+        let to = self.in_slot(address, Type::Ptr);
+        self.emit(Op::StoreVolatile(value, to.slot, bytes as u32));
+    }
+
     /// Writes a value, which is in a slot, to an address.
     pub(super) fn store(&mut self, ty: Type, value: Slot, address: Val) {
         let bytes = self.program.types.target.stored_bytes(ty);

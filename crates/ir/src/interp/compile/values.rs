@@ -375,9 +375,12 @@ impl Builder<'_, '_> {
                 let target = self.program.types.target;
                 Val::Const(u128::from(function_address(target, *function)))
             }
-            Expr::Load { ty, addr, .. } => {
+            Expr::Load { ty, addr, volatile } => {
                 let addr = self.operand(*addr);
-                self.load(*ty, addr, dst)
+                match volatile {
+                    true => self.load_volatile(*ty, addr, dst),
+                    false => self.load(*ty, addr, dst),
+                }
             }
             Expr::LoadBits { field, addr } => {
                 let addr = self.operand(*addr);

@@ -657,6 +657,19 @@ impl<'p, 'c> Machine<'p, 'c> {
                     let bits = read(regs, from, Type::Int(128));
                     attempt!(self.memory.store(get!(a), u64::from(bytes), bits));
                 }
+                Op::LoadVolatile(to, a, bytes) => {
+                    here!();
+                    get!(to) = match self.read_device(get!(a), u64::from(bytes))? {
+                        Some(value) => value,
+                        None => self.load::<FOLLOWS>(get!(a), u64::from(bytes))? as u64,
+                    };
+                }
+                Op::StoreVolatile(from, a, bytes) => {
+                    let (address, value) = (get!(a), get!(from));
+                    if !self.write_device(address, u64::from(bytes), value) {
+                        attempt!(self.memory.store(address, u64::from(bytes), u128::from(value)));
+                    }
+                }
                 Op::StoreBits(from, a, number) => {
                     let field = &code.fields[number as usize];
                     let (address, bits) = (get!(a), read(regs, from, field.ty));

@@ -1,6 +1,7 @@
 //! The answers of a test to calls of undefined functions, and the calls that were made.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -51,6 +52,19 @@ pub(super) struct Externals {
     /// The environment variables that were asked for and that the test does not give.
     missed: Vec<String>,
     called: Vec<FuncId>,
+    /// The values of reads of devices that are yet to come.
+    reads: VecDeque<GivenRead>,
+    /// The bytes of variables that the script has values of.
+    variables: Vec<Range<u64>>,
+}
+
+/// The value that the next read of a device gives.
+#[derive(Clone, Debug)]
+pub(super) struct GivenRead {
+    pub(super) address: u64,
+    /// Whether it is in a variable.
+    pub(super) in_variable: bool,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Externals {
@@ -59,6 +73,24 @@ impl Externals {
         let name = external.function.as_str();
         let key = external.variable().map_or_else(|| name.to_owned(), variable_key);
         self.answers.entry(key).or_default().push_back(answer);
+    }
+
+    /// Adds the value of the next read of a script.
+    pub(super) fn add_read(&mut self, read: GivenRead) {
+        if read.in_variable {
+            self.variables.push(read.address..read.address + read.bytes.len() as u64);
+        }
+        self.reads.push_back(read);
+    }
+
+    /// Whether the script has values of a variable at an address.
+    pub(super) fn scripts(&self, address: u64) -> bool {
+        self.variables.iter().any(|bytes| bytes.contains(&address))
+    }
+
+    /// The value of the next read of a device, given once.
+    pub(super) fn next_read(&mut self) -> Option<GivenRead> {
+        self.reads.pop_front()
     }
 
     /// The next answer for a function.

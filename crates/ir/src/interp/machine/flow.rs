@@ -308,6 +308,14 @@ impl<'p> Machine<'p, '_> {
             StoreA16(from, address) => self.stores(from, address, 2, &[]),
             StoreA32(from, address) => self.stores(from, address, 4, &[]),
             StoreA64(from, address) => self.stores(from, address, 8, &[]),
+            LoadVolatile(to, a, bytes) => match self.is_scripted(get(a)) {
+                true => self.uses(&[a]).map(|()| self.mark(to, false)),
+                false => self.loads(to, get(a), u64::from(bytes), &[a]),
+            },
+            StoreVolatile(from, a, bytes) => match self.is_device(get(a)) {
+                true => self.uses(&[from, a]),
+                false => self.stores(from, get(a), u64::from(bytes), &[a]),
+            },
             StoreWide(from, a, bytes) => self.stores(from, get(a), u64::from(bytes), &[a]),
         }
     }

@@ -13,10 +13,13 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use lydian_ir::device::{DEVICE_READ, ReadPlace};
 use lydian_ir::interp::{End, Location};
 use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
-use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject};
+use lydian_ir::test::{
+    ExternalResult, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject,
+};
 use lydian_ir::{CType, CTypeId, Program};
 use lydian_native::MeasuredRun;
 use lydian_objective::CoverageRecord;
@@ -134,6 +137,7 @@ enum Atom {
     Write(usize, usize),
     /// The result of a call.
     Result(usize),
+
     /// The value of a global that differs from its initial one.
     Global(usize),
     /// A pointer at an offset, which becomes null.
@@ -198,6 +202,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         // The length of an array may follow from a number, which becomes small only afterwards.
         for _ in 0..MOST_PASSES {
             let known = self.test.clone();
+            self.drop_reads()?;
             self.shorten()?;
             self.drop_all()?;
             self.shorten()?;
@@ -229,6 +234,30 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         }
         if candidate.objects.len() > 1 && next <= INPUT_REGION + INPUT_REGION_SIZE {
             self.take(candidate)?;
+        }
+        Ok(())
+    }
+
+    /// Removes reads of devices, in runs that become shorter.
+    fn drop_reads(&mut self) -> Result<(), Error> {
+        let is_read = |call: &ExternalResult| call.function == DEVICE_READ;
+        let mut run = self.test.externals.iter().filter(|call| is_read(call)).count();
+        while run > 0 {
+            let mut at = 0;
+            while !self.is_over() {
+                let mut candidate = self.test.clone();
+                let mut nth = 0..;
+                candidate.externals.retain(|call| {
+                    !is_read(call) || !nth.next().is_some_and(|nth| (at..at + run).contains(&nth))
+                });
+                if candidate.externals.len() == self.test.externals.len() {
+                    break;
+                }
+                if !self.take(candidate)? {
+                    at += run;
+                }
+            }
+            run /= 2;
         }
         Ok(())
     }
@@ -302,7 +331,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         if !self.is_refused && !interpreted.outcome.refused.is_empty() {
             return false;
         }
-        let is_followed = matches!(end, End::Returned | End::Exited(_));
+        let is_followed = matches!(end, End::Returned | End::Exited(_) | End::OutrunsScript);
         !is_followed || {
             let covered = self.session.covered_in(&interpreted.covered);
             let found = covered.iter().filter(|goal| self.needs.labels.contains(goal)).count();
@@ -337,7 +366,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         let mut atoms = Vec::new();
         for (at, call) in self.test.externals.iter().enumerate() {
             atoms.extend((0..call.writes.len()).map(|write| Atom::Write(at, write)));
-            atoms.push(Atom::Result(at));
+            atoms.extend((call.function != DEVICE_READ).then_some(Atom::Result(at)));
         }
         atoms.extend((0..self.test.globals.len()).map(Atom::Global));
         let holders = holders(&self.test);
@@ -440,6 +469,11 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
                 waiting.extend(objects_of(image(&self.test, holder)));
             }
         }
+        let read = self.test.externals.iter().filter_map(|call| match call.read_place()? {
+            ReadPlace::Object(position, _) => Some(position as usize),
+            _ => None,
+        });
+        waiting.extend(read);
         while let Some(at) = waiting.pop() {
             if at < count && !std::mem::replace(&mut reached[at], true) {
                 waiting.extend(objects_of(&self.test.objects[at].image));
@@ -462,6 +496,12 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
                 if let PointerTarget::Object(position, _) = &mut pointer.target {
                     *position = numbers.get(*position as usize).copied().unwrap_or(*position);
                 }
+            }
+        }
+        for call in &mut copy.externals {
+            if let Some(ReadPlace::Object(position, offset)) = call.read_place() {
+                let position = numbers.get(position as usize).copied().unwrap_or(position);
+                call.object = Some(ReadPlace::Object(position, offset).to_string());
             }
         }
         let mut keeps = reached.iter();
@@ -497,7 +537,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         let bytes = own.bytes.len() as u64;
         let all = match (ty, holder) {
             (Some(ty), _) if bytes <= 1 << 16 => scalars(types, ty, bytes),
-            (None, ByteHolder::Write(..)) => (0..bytes)
+            (None, ByteHolder::Write(..) | ByteHolder::Result(_)) => (0..bytes)
                 .step_by(4)
                 .map(|offset| {
                     let size = (bytes - offset).min(4);

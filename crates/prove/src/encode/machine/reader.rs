@@ -197,6 +197,10 @@ impl StateReader for Reader<'_, '_, '_> {
             None => std::iter::once((Place::Unknown, crate::encode::pointers::offset::Offset::ANY))
                 .collect(),
         };
+        // A number that traps here may be a device's address elsewhere.
+        let mut ignored = Traps::none();
+        let is_device = volatile && targets.contains_key(&Place::Unknown);
+        let traps = if is_device { &mut ignored } else { traps };
         let mut value = self.machine.load(pool, self.state, (addr, &targets), ty, traps);
         if let Some(beyond) = self.machine.beyond_with_pointers(&targets) {
             let any = Machine::anything(pool, sort_of(ty));

@@ -37,13 +37,17 @@ impl Machine<'_, '_> {
                 let value = self.eval(pool, state, (instance, *value));
                 self.set_register(state, (instance, *dst), value);
             }
-            Stmt::Store { addr, value: value_expr, ty, .. } => {
+            Stmt::Store { addr, value: value_expr, ty, volatile } => {
                 let value = self.eval(pool, state, (instance, *value_expr));
                 let addr_term = self.eval_address(pool, state, (instance, *addr));
                 let targets = self.targets((instance, *addr));
                 let beyond = self.beyond_with_pointers(&targets);
                 let outside = self.outside_of(pool, state, &targets);
-                self.store(pool, state, (addr_term, &targets), (*ty, value));
+                // A number that traps here may be a device's address elsewhere.
+                let traps = self.store_anyway(pool, state, (addr_term, &targets), (*ty, value));
+                if !(*volatile && targets.contains_key(&Place::Unknown)) {
+                    Self::leave(pool, state, &traps);
+                }
                 if let Some(before) = outside {
                     let at = (instance, *value_expr);
                     let bits = self.bits_for_outside(pool, at, (*ty, value));

@@ -37,6 +37,8 @@ pub(super) enum Assertion {
     Calls { function: String, count: u32 },
     /// Of the number of blocks among the inputs that were released.
     Released { count: usize },
+    /// Of accesses to devices.
+    Device { text: String },
 }
 
 impl Assertion {
@@ -68,7 +70,7 @@ impl Assertion {
             | Self::Bytes { seen, .. }
             | Self::Same { seen, .. } => seen,
             Self::Calls { function, .. } => function,
-            Self::Released { .. } => "",
+            Self::Released { .. } | Self::Device { .. } => "",
         }
     }
 
@@ -100,6 +102,7 @@ impl Assertion {
             Self::Same { seen, expected } => format!("CHECK_SAME({seen}, {expected});"),
             Self::Calls { function, count } => format!("CHECK_CALLS({function}, {count});"),
             Self::Released { count } => format!("CHECK_RELEASED({count});"),
+            Self::Device { text } => text.clone(),
         }
     }
 
@@ -172,7 +175,7 @@ impl Assertion {
                 }
             }
             Self::Bytes { seen, expected, size } => bytes(seen, expected, &size.to_string()),
-            Self::Calls { .. } | Self::Released { .. } => self.own(),
+            Self::Calls { .. } | Self::Released { .. } | Self::Device { .. } => self.own(),
             Self::Same { seen, expected } => bytes(seen, expected, &format!("sizeof {expected}")),
         }
     }

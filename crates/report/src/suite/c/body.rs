@@ -4,6 +4,7 @@
 //! other, pointers are assigned afterwards. Only data that is too large for a stack is static.
 
 mod data;
+mod devices;
 mod everything;
 
 use std::collections::BTreeSet;
@@ -23,6 +24,9 @@ use crate::suite::signature::{parameter_names, result_type};
 use crate::suite::test::SuiteTest;
 use crate::suite::value::{Value, read};
 use data::int_constant;
+pub(super) use devices::accesses_devices;
+use devices::scripts_variables;
+pub use devices::{DEVICES, devices_header};
 
 /// Greatest number of bytes of a local variable.
 const MOST_LOCAL: u64 = 1 << 14;
@@ -58,6 +62,8 @@ pub(super) struct Body<'a> {
     hides_free: bool,
     /// Whether everything is asserted that the call may write.
     is_thorough: bool,
+    /// Whether volatile variables have the values of a script during the calls.
+    is_scripted: bool,
     taken: BTreeSet<String>,
     lines: Vec<Line>,
 }
@@ -79,6 +85,7 @@ impl<'a> Body<'a> {
             has_result: false,
             hides_free,
             is_thorough: false,
+            is_scripted: false,
             taken,
             lines: Vec::new(),
         }
@@ -98,6 +105,7 @@ impl<'a> Body<'a> {
         let test = &suite_test.test;
         let observed = suite_test.observed.as_ref();
         self.is_thorough = suite_test.thorough;
+        self.is_scripted = scripts_variables(test);
         let returns = observed.is_none_or(|observed| observed.outcome == Outcome::Returned);
         let objects = self.object_names(test, observed);
         let names = Names { program: self.program, test, objects };
@@ -204,7 +212,8 @@ impl<'a> Body<'a> {
     fn unasserted(&mut self, kept: Option<CTypeId>, call: &str, in_block: bool) {
         let Some(ty) = kept else {
             let cast = if self.has_result { "(void)" } else { "" };
-            return self.line(format!("{cast}{call};"));
+            let line = self.calling(format!("{cast}{call};"));
+            return self.line(line);
         };
         let declared = self.declared_result(ty, call);
         let used = "LYDIAN_KEEP(result);";
@@ -219,9 +228,17 @@ impl<'a> Body<'a> {
 
     fn declared_result(&self, ty: CTypeId, call: &str) -> String {
         let spelled = self.program.types.spell_compiled(ty, "result");
-        match spelled.contains('{') {
+        self.calling(match spelled.contains('{') {
             true => format!("__typeof__({call}) result = {call};"),
             false => format!("{spelled} = {call};"),
+        })
+    }
+
+    /// A statement with a call, in which volatile variables have the values of the script.
+    fn calling(&self, statement: String) -> String {
+        match self.is_scripted {
+            true => format!("SCRIPTED({});", statement.trim_end_matches(';')),
+            false => statement,
         }
     }
 
@@ -236,6 +253,9 @@ impl<'a> Body<'a> {
     ) {
         if observed.is_some_and(|observed| observed.is_undefined && returns) {
             return self.unasserted(ty, call, false);
+        }
+        if let Some(observed) = observed.filter(|seen| seen.outcome == Outcome::OutranScript) {
+            return self.outrun(names, observed, call);
         }
         let Some(observed) = observed.filter(|_| returns) else {
             self.unasserted(ty.filter(|_| !returns), call, false);
@@ -262,7 +282,7 @@ impl<'a> Body<'a> {
                     _ => None,
                 };
                 let frees = !shared.is_empty();
-                match alone.filter(|_| !frees) {
+                match alone.filter(|_| !frees && !self.is_scripted) {
                     Some(assertion) => self.lines.push(Line::Assert(assertion)),
                     None => {
                         self.line(self.declared_result(ty, call));
@@ -272,12 +292,23 @@ impl<'a> Body<'a> {
             }
             None => self.unasserted(None, call, false),
         }
+        self.device_writes(names.test, observed);
         self.changes(names, observed, &mut shared);
         if self.is_thorough {
             return self.everything(names, observed, &mut shared);
         }
         if !self.lines.iter().any(|line| matches!(line, Line::Assert(_))) {
             self.effects(names, observed, &mut shared);
+        }
+    }
+
+    /// A last call that asks for another read of a device than the next. Compilers may keep the values of
+    /// other memory in registers there, so nothing but accesses of devices is asserted.
+    fn outrun(&mut self, names: &Names<'_>, observed: &Observation, call: &str) {
+        let cast = if self.has_result { "(void)" } else { "" };
+        self.line(format!("OUTRUNS({cast}{call});"));
+        if !observed.is_undefined {
+            self.device_writes(names.test, observed);
         }
     }
 
@@ -399,6 +430,7 @@ pub(super) fn row(suite_test: &SuiteTest, lines: &[Line]) -> Option<Row> {
         && test.globals.is_empty()
         && test.externals.is_empty()
         && test.earlier.is_empty()
+        && observed.device_writes.is_empty()
         && observed.attempts.is_empty();
     match lines {
         [Line::Assert(assertion)] if alone => Some(Row(assertion.clone())),

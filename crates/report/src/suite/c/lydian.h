@@ -294,6 +294,13 @@ static int lydian_as_expected(int state, enum lydian_ending ending, int status)
     return 0;
 }
 
+#ifdef LYDIAN_HAS_DEVICES
+static void lydian_device_begin(void);
+#define LYDIAN_BEGINS() lydian_device_begin()
+#else
+#define LYDIAN_BEGINS() ((void)0)
+#endif
+
 /* Runs one test in a process of its own and gives 1 if it fails. With LYDIAN_NO_FORK it runs here, unless
  * it would end all tests. */
 static int lydian_run(const struct lydian_test *test)
@@ -304,6 +311,7 @@ static int lydian_run(const struct lydian_test *test)
     if (&lydian_path && &lydian_program) lydian_path = lydian_program = "program";
 #ifdef LYDIAN_NO_FORK
     *lydian_errno() = 0;
+    LYDIAN_BEGINS();
     if (test->ending == LYDIAN_RETURNS) test->run();
     if (test->ending == LYDIAN_UNDEFINED && test->status == 0) test->run();
     return lydian_failures > before;
@@ -315,6 +323,7 @@ static int lydian_run(const struct lydian_test *test)
         /* A framework may catch signals itself. */
         for (number = 1; number < 32; number++) lydian_signal(number, 0);
         lydian_alarm(LYDIAN_SECONDS);
+        LYDIAN_BEGINS();
         *lydian_errno() = 0;
         test->run();
         lydian_exit(lydian_failures > before ? LYDIAN_FAILED : LYDIAN_PASSED);

@@ -179,7 +179,7 @@ impl<N: Notes> Machine<'_, '_, N> {
         let (zero, one) = (self.pool.bv(8, 0), self.pool.bv(8, 1));
         let value = self.pool.ite(fails, zero, one);
         let cells = vec![CellPlan { offset: 0, ty: Type::Int(8), value }];
-        let call = self.input_plan(state, model, String::new(), 1, cells);
+        let call = self.input_plan(state, model.name, String::new(), 1, cells);
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(call));
     }
 

@@ -150,7 +150,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             }
         };
         self.store_cells(state, to, size, &cells)?;
-        let plan = self.input_plan(state, model, name, size, cells);
+        let plan = self.input_plan(state, model.name, name, size, cells);
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
         Ok(())
     }
@@ -165,21 +165,21 @@ impl<N: Notes> Machine<'_, '_, N> {
         let nth = state.calls_of(model.name);
         let value = self.pool.var(&format!("{name}:{}#{nth}", model.name), Sort::BitVec(32));
         let cells = vec![CellPlan { offset: 0, ty: Type::Int(32), value }];
-        (value, self.input_plan(state, model, name, 4, cells))
+        (value, self.input_plan(state, model.name, name, 4, cells))
     }
 
     /// The entry of the test's list for a call: `size` bytes, with a name if there is one.
     pub(crate) fn input_plan(
         &self,
         state: &State<N>,
-        model: &Model,
+        function: &str,
         name: String,
         size: u64,
         cells: Vec<CellPlan>,
     ) -> ExternalPlan {
         ExternalPlan {
-            function: model.name.to_owned(),
-            nth: state.calls_of(model.name),
+            function: function.to_owned(),
+            nth: state.calls_of(function),
             object: Some(name).filter(|name| !name.is_empty()),
             ty: self.byte_type(),
             size,

@@ -12,6 +12,7 @@ use lydian_inputs::lazy::shape::Shape;
 use lydian_inputs::lazy::{GlobalPlace, LazyInputs, PointerType, REGION};
 use lydian_inputs::{Addresses, InputPlan, InputSpec, Invariant};
 use lydian_ir::ctype::IntKind;
+use lydian_ir::device::VolatileVariables;
 use lydian_ir::libc::{LibFn, STREAM_BYTES, error_number, is_library_object, model_of, streams};
 use lydian_ir::program::{GlobalInit, RelocationTarget};
 use lydian_ir::{
@@ -65,6 +66,8 @@ pub(crate) struct Context<'p> {
     pub(crate) farthest: u64,
     /// The variables of the explored functions that other files know by their names.
     pub(crate) shared_globals: Vec<GlobalId>,
+    /// The volatile variables of the program.
+    pub(crate) volatile: VolatileVariables,
     reach: RefCell<FxHashMap<FuncId, Reachability>>,
     /// Which expressions of predicates may trap.
     traps: RefCell<FxHashMap<(FuncId, ExprId), bool>>,
@@ -126,6 +129,7 @@ impl<'p> Context<'p> {
             error_number,
             farthest: FARTHEST,
             shared_globals: Vec::new(),
+            volatile: VolatileVariables::of(program),
             reach,
             traps,
         }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use lydian_ir::device::DEVICE_READ;
 use lydian_ir::test::{ExternalResult, INPUT_PREFIX, Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, CTypes, GlobalId, IntKind};
 
 use super::super::assign::assign;
 use super::super::literal::{Form, Names, ObjectName, array, characters, initialiser, string};
+use super::devices::is_scripted;
 use super::{Body, MOST_ASSIGNMENTS, MOST_FAILING, MOST_LOCAL};
 use crate::suite::image::{ObservedImage, plain};
 use crate::suite::observation::{Observation, Outcome};
@@ -173,7 +175,8 @@ impl Body<'_> {
             true => format!(" __attribute__((__aligned__({align})))"),
             false => String::new(),
         };
-        let storage = if size > MOST_LOCAL { "static " } else { "" };
+        let is_scripted = is_scripted(names.test, position);
+        let storage = if size > MOST_LOCAL || is_scripted { "static " } else { "" };
         let is_one = matches!(name.form, Form::One | Form::Room | Form::Block { is_one: true });
         let count = if is_one { 1 } else { object.count };
         let value = match name.form {
@@ -239,6 +242,12 @@ impl Body<'_> {
             return self.fill(names, variable, image, false);
         }
         match initial {
+            // On a page of its own.
+            Ok(text) if is_scripted && image.pointers.is_empty() => {
+                let whole = spelled.strip_prefix("const ").unwrap_or(&spelled);
+                self.line(format!("static {whole} __attribute__((__aligned__(4096))) = {text};"));
+                Ok(())
+            }
             Ok(text) if storage.is_empty() => {
                 let constant = if object.read_only { "const " } else { "" };
                 self.line(format!("{constant}{spelled}{aligned} = {text};"));
@@ -337,7 +346,9 @@ impl Body<'_> {
         let calls = names.test.externals.iter().filter(|call| call.variable().is_none());
         let calls: Vec<&ExternalResult> = calls.collect();
         let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
-        for function in functions.into_iter().filter(|name| !name.starts_with(INPUT_PREFIX)) {
+        self.device_reads(names)?;
+        let is_call = |name: &&str| !name.starts_with(INPUT_PREFIX) && *name != DEVICE_READ;
+        for function in functions.into_iter().filter(is_call) {
             let calls: Vec<&ExternalResult> =
                 calls.iter().filter(|call| call.function == function).copied().collect();
             self.gives(names, function, &calls)?;
