@@ -673,6 +673,9 @@ impl<N: Notes> StateReader for StateView<'_, '_, N> {
             }
             return Ok(pool.sub(place_a, place_b));
         }
+        // A pointer that nobody follows may lead anywhere, and the other object lies elsewhere in the test.
+        let at = text_at(self.context.program, self.state);
+        self.state.placed.get_or_insert(at);
         let distance = pool.sub(a, b);
         self.note_number(pool, distance);
         Ok(distance)

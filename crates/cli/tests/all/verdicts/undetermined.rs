@@ -424,3 +424,26 @@ int f(struct inner *in)
     let reasons = rows(&place.json("t.json"), "f")[0]["reasons"].to_string();
     assert!(reasons.contains("a record that only a predicate looks at"), "{reasons}");
 }
+
+#[test]
+fn a_distance_to_a_pointer_that_nobody_follows_is_no_contradiction() {
+    let text = "typedef struct value { long v; unsigned char tag; } value;
+struct stack { value *top; value *last; };
+struct frame { value *base; };
+int grow(struct stack *s, int n);
+void f(struct stack *s, struct frame *c, int n)
+{
+    int actual = (int)(s->top - c->base) - 1;
+    if (s->last - s->top <= 3)
+        grow(s, actual);
+    *s->top++ = *c->base;
+    for (int i = 1; i <= n; i++) {
+        *s->top++ = c->base[i];
+        c->base[i].tag = 0;
+    }
+}
+";
+    let place = Workplace::with(text);
+    let ran = place.done("gen unit.c -c stmt,bc,mcdc --time 2");
+    assert!(!ran.err.contains("contradiction"), "{ran}");
+}
