@@ -171,5 +171,4 @@ fn options_for_proofs_about_errors_are_refused_with_objectives() {
         let said = option.split(' ').next().expect("a word");
         place.refused(&format!("prove unit.c -c bc {option}"), 2, &[said]);
     }
-    place.refused("prove unit.c --ledger a", 2, &["--criteria"]);
 }

@@ -132,7 +132,7 @@ static void lydian_check_bytes(const char *file, int line, const char *what, con
 /* ---- Variables ------------------------------------------------------------------------------- */
 
 /* Sets a variable that may be const, which compilers must not see. */
-static void lydian_put(void *to, const void *from, unsigned long size)
+static void lydian_overwrite(void *to, const void *from, unsigned long size)
 {
     void *volatile hidden = to;
     __builtin_memcpy(hidden, from, size);

@@ -319,7 +319,7 @@ impl Body<'_> {
                 let text = if value.is_zero() { "{ 0 }".to_owned() } else { text };
                 self.line(format!("__typeof__({global}) {variable} = {text};"));
                 self.line(format!(
-                    "lydian_put((void *)&{global}, (void *)&{variable}, sizeof {variable});"
+                    "lydian_overwrite((void *)&{global}, (void *)&{variable}, sizeof {variable});"
                 ));
                 Ok(())
             }
