@@ -117,13 +117,12 @@ fn without_markers(text: &str) -> Cow<'_, str> {
     lines.collect::<Vec<_>>().join("\n").into()
 }
 
-/// The members and the path of `struct { char c; T x; }, x`.
+/// The members and the path of `struct { char c; T x; }, x`. A struct with a tag is none: expressions are
+/// written more than once, in probes and predicates, and a second definition of its tag is an error.
 fn defined_struct(text: &str) -> Option<(&str, &str)> {
-    let behind = text.trim_start().strip_prefix("struct")?;
-    let (tag, behind) = behind.split_once('{')?;
-    let (members, path) = behind.split_once('}')?;
-    let is_tag = tag.trim().chars().all(is_of_name);
-    Some((members, path.trim_start().strip_prefix(',')?)).filter(|_| is_tag)
+    let behind = text.trim_start().strip_prefix("struct")?.trim_start();
+    let (members, path) = behind.strip_prefix('{')?.split_once('}')?;
+    Some((members, path.trim_start().strip_prefix(',')?))
 }
 
 fn is_of_name(c: char) -> bool {

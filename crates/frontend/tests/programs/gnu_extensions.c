@@ -27,7 +27,7 @@ sum_t check_arrays(void)
     z->tail[3]=9; h=mix(h,sizeof(*z)); h=mix(h,buf[7]);
 struct fl *f=(struct fl*)buf; f->n=2; f->v[1]=77; h=mix(h,sizeof *f);
     for (int i=-1;i<3;i++) h=mix(h,offsetof(struct fl,v[i])+offsetof(struct own,w[i*1LL].c[1]));
-    h=mix(h,offsetof(struct { char c; double d; },d)+offsetof(struct tagged { char c; short s; struct fl *p; },p));
+    h=mix(h,offsetof(struct { char c; double d; },d)+offsetof(struct { char c; short s; struct fl *p; },p));
     h=mix(h,offsetof(struct fl,v)); h=mix(h,f->v[1]); h=mix(h,gfl.v[2]+gfl.n);
     static struct fl s={1,{9,8}}; h=mix(h,s.v[1]);
 struct has_empty he={1,{},2}; h=mix(h,sizeof he+sizeof(struct empty)); h=mix(h,he.b);
