@@ -248,6 +248,15 @@ fn an_array_is_no_longer_than_the_number_that_says_so() {
 }
 
 #[test]
+fn equal_texts_at_two_addresses_are_two_objects() {
+    let place = Workplace::with(
+        "int same(const char *s, const char *end)\n{\n    if (s == end)\n        return 1;\n    if (!*s && \
+         !*end)\n        return 2;\n    return 0;\n}\n",
+    );
+    passes_everywhere(&place, "");
+}
+
+#[test]
 fn values_of_environment_variables_stand_where_they_are_set() {
     let place = Workplace::with(
         "#include <stdlib.h>\nint f(void)\n{\n    const char *s = getenv(\"HOME\");\n    if (s && s[0] == \

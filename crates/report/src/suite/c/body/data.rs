@@ -31,6 +31,8 @@ impl Body<'_> {
         });
         let program = self.program;
         let types = &program.types;
+        // Equal literals may be one object, whose addresses are equal.
+        let mut literals: BTreeSet<String> = BTreeSet::new();
         let names = test.objects.iter().zip(pointed).enumerate().map(|(position, (object, by))| {
             let typed = !types.spell(object.ty, "").contains('{');
             let size = types.size(object.ty).unwrap_or(1);
@@ -56,6 +58,7 @@ impl Body<'_> {
                 Form::Room
             } else if let (false, Some(text)) =
                 ((changed && !object.read_only) || is_shown, text(types, object, &by))
+                && literals.insert(text.clone())
             {
                 Form::Text(text)
             } else if !changed && is_empty_text(types, object) {
