@@ -24,7 +24,7 @@ pub use decl::{
 };
 pub use expr::{
     BinaryOp, CastKind, DeclRef, Expr, ExprId, ExprKind, FloatLiteral, InitList, StringLiteral,
-    TraitArgument, TraitKind, UnaryOp, ValueCategory,
+    TraitArgument, TraitKind, UnaryOp, ValueCategory, VariableOffset,
 };
 pub use stmt::{Assembly, AssemblyOperand, LocalDecl, Stmt, StmtId, StmtKind};
 

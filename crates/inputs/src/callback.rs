@@ -6,10 +6,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use lydian_ir::test::CALLBACK_PREFIX;
 use lydian_ir::{CType, CTypeId, FuncId, Function, GlobalId, GlobalInit, IntKind, Program, Type};
-
-/// The prefix of the names of synthetic functions; a number follows.
-pub const CALLBACK_PREFIX: &str = "lydian_callback_";
 
 /// Elements of an array of scalars that another file defines, where no declaration says how many:
 /// one for each value of a byte, since that is what most such tables are indexed with.

@@ -23,6 +23,9 @@ pub const ANY_NUMBER: &str = "*number";
 /// of files: each call one byte as an `int`, -1 at the end. Natively the bytes are in the file.
 pub const INPUT_PREFIX: &str = "lydian_input_";
 
+/// The prefix of the names of functions that only pointers of the inputs lead to; a number follows.
+pub const CALLBACK_PREFIX: &str = "lydian_callback_";
+
 /// How a result is read from the image of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -33,7 +33,7 @@ use crate::replay::keeper::{self, Case, CaseKeeper};
 use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::session::{
     FunctionUnderTest, KeptRuns, NamedPlaces, Session, SessionChecker, SessionOptions,
-    SessionOutcome, Standing, TestMemory,
+    SessionOutcome, SessionRecords, Standing, TestMemory,
 };
 use crate::shared_ledger::{self, Scopes, SharedLedger};
 use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
@@ -413,9 +413,11 @@ impl<'a> Run<'a> {
             unit: &self.unit,
             runner,
             ledger,
-            keeper: &self.keeper,
-            observer: self.observer,
-            query_log: self.query_log,
+            records: SessionRecords {
+                keeper: &self.keeper,
+                observer: self.observer,
+                query_log: self.query_log,
+            },
             options: self.session_options(workers),
             runs,
             places: NamedPlaces::new(&self.project.texts.all),

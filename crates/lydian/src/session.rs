@@ -25,7 +25,7 @@ pub(crate) use goals::FunctionUnderTest;
 pub(crate) use kept_runs::KeptRuns;
 pub(crate) use outside::SessionChecker;
 pub(crate) use standing::Standing;
-pub(crate) use state::{Session, SessionOptions, TestMemory};
+pub(crate) use state::{Session, SessionOptions, SessionRecords, TestMemory};
 pub(crate) use unknown_reasons::NamedPlaces;
 
 mod attempts;

@@ -11,6 +11,7 @@ use crate::events::{Observer, tell};
 
 pub(crate) use scopes::Scopes;
 
+pub(crate) mod digest;
 mod scopes;
 
 /// The translation unit as the ledger names it.

@@ -20,7 +20,10 @@ pub fn for_each_child(kind: &ExprKind, visit: &mut impl FnMut(ExprId)) {
         | ExprKind::AddrLabel(_)
         | ExprKind::Imaginary(_)
         | ExprKind::Unsupported(_) => {}
-        ExprKind::OffsetOf { indices, .. } => indices.iter().for_each(|(index, _)| visit(*index)),
+        ExprKind::OffsetOf { variable, .. } => {
+            let indices = variable.iter().flat_map(|offset| &offset.indices);
+            indices.for_each(|(index, _)| visit(*index));
+        }
         ExprKind::Member { base, .. } => visit(*base),
         ExprKind::Subscript { pointer, index } => {
             visit(*pointer);

@@ -260,6 +260,15 @@ pub enum InitList {
     Scalar(Option<ExprId>),
 }
 
+/// An offset that depends on indices.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VariableOffset {
+    /// The offset in bytes where these indices are 0.
+    pub base: u64,
+    /// The indices that are not constant, each with the size of an element.
+    pub indices: Vec<(ExprId, u64)>,
+}
+
 /// The argument of `sizeof` and its like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraitArgument {
@@ -422,11 +431,11 @@ pub enum ExprKind {
     },
     /// `offsetof(type, member.path[1])`.
     OffsetOf {
-        /// The offset in bytes, without the indices that are not constant; `None` when the path cannot
-        /// be read from the text.
+        /// The offset in bytes; `None` when an index is not constant, or the path cannot be read from
+        /// the text.
         value: Option<u64>,
-        /// The indices that are not constant, each with the size of an element.
-        indices: Vec<(ExprId, u64)>,
+        /// The offset where indices are not constant.
+        variable: Option<VariableOffset>,
     },
     /// `({ … })`. Its value is the last statement's, when that is an expression.
     StmtExpr(StmtId),

@@ -24,7 +24,6 @@ impl TranslationUnit {
             ExprKind::DeclRef(DeclRef::EnumConstant(constant)) => {
                 self.enum_constants[*constant].value
             }
-            ExprKind::OffsetOf { indices, .. } if !indices.is_empty() => return None,
             ExprKind::TypeTrait { value, .. } | ExprKind::OffsetOf { value, .. } => {
                 (*value)?.into()
             }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::Decoder;
 use super::node::Node;
 use super::scopes::{find_field, resolve_prefix};
-use crate::ast::{ExprId, ExprKind};
+use crate::ast::{ExprId, ExprKind, VariableOffset};
 use crate::ctypes::{CType, QualType};
 use lydian_base::Span;
 
@@ -23,8 +23,12 @@ impl Decoder<'_> {
     /// The expression `offsetof` of a node.
     pub(super) fn offset_of(&mut self, node: &Node<'_>, span: Span) -> ExprKind {
         let mut indices = Vec::new();
-        let value = self.constant_offset(node, span, &mut indices);
-        ExprKind::OffsetOf { value, indices }
+        match self.constant_offset(node, span, &mut indices) {
+            Some(base) if !indices.is_empty() => {
+                ExprKind::OffsetOf { value: None, variable: Some(VariableOffset { base, indices }) }
+            }
+            value => ExprKind::OffsetOf { value, variable: None },
+        }
     }
 
     /// The offset in bytes without the indices that are not constant, which are added to `indices`;

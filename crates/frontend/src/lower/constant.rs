@@ -71,7 +71,6 @@ impl Module<'_> {
                 Some(value) => bits(*value),
                 None => self.constant(*inner),
             },
-            ExprKind::OffsetOf { indices, .. } if !indices.is_empty() => None,
             ExprKind::TypeTrait { value, .. } | ExprKind::OffsetOf { value, .. } => {
                 bits(i128::from((*value)?))
             }

@@ -68,7 +68,7 @@ fn unsupported(unit: &ParsedUnit) -> BTreeMap<String, usize> {
             ExprKind::TypeTrait { value: None, .. } => {
                 *found.entry("sizeof ?".into()).or_default() += 1;
             }
-            ExprKind::OffsetOf { value: None, .. } => {
+            ExprKind::OffsetOf { value: None, variable: None } => {
                 *found.entry("offsetof ?".into()).or_default() += 1;
             }
             _ => {}

@@ -21,6 +21,7 @@ use crate::mutation::known_mutants::KnownMutants;
 use crate::mutation::patterns;
 use crate::session::FunctionUnderTest;
 use crate::shared_ledger::SharedLedger;
+use crate::shared_ledger::digest;
 use crate::suite::Suite;
 
 impl Run<'_> {
@@ -94,7 +95,7 @@ impl Run<'_> {
         let version = env!("CARGO_PKG_VERSION");
         let text =
             format!("{version} {code} {configuration} {exploration:?} {limits:?} {patterns:?}");
-        Ok(blake3::hash(text.as_bytes()).to_hex()[..32].to_owned())
+        Ok(digest::of(&text))
     }
 
     /// What earlier runs found out about the mutants of all functions.

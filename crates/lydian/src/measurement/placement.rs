@@ -12,7 +12,7 @@ const MOVES: [u64; 2] = [0x80, 0x7ff0];
 
 /// The same test with its objects at other addresses, and in the reverse order there; none if it has no
 /// objects, or if they have no room there.
-pub(crate) fn with_moved_objects(test: &Test) -> impl Iterator<Item = Test> {
+pub(crate) fn with_moved_objects(test: &Test) -> impl DoubleEndedIterator<Item = Test> {
     let moves = MOVES.iter().take(if test.objects.is_empty() { 0 } else { MOVES.len() });
     moves.filter_map(|skew| {
         let mut moved = test.clone();

@@ -469,7 +469,7 @@ impl<'a> TestRunner<'a> {
         let mut run =
             |test: &Test, fill| measurer.observe(test, fill).map_err(compiled_program::failure);
         let first = run(test, false)?;
-        let other = match placement::with_moved_objects(test).last() {
+        let other = match placement::with_moved_objects(test).next_back() {
             Some(moved) => {
                 let mut other = run(&moved, true)?;
                 placement::move_back(&mut other, &moved, test);

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::files;
+use crate::shared_ledger::digest;
 
 /// The most results that are kept; with more, only those of the last run stay.
 const MOST: usize = 1 << 19;
@@ -203,7 +204,7 @@ impl<'a> Dependences<'a> {
         for name in seen {
             hash.update(self.functions[name].texts.finalize().as_bytes());
         }
-        hash.finalize().to_hex()[..32].to_owned()
+        digest::key(hash.finalize())
     }
 
     /// The key of a unit among those of the program.

@@ -15,6 +15,7 @@ use super::verdicts::{ErrorAnswer, ErrorProof, MAIN};
 use super::{LinkedProgram, ProofRequest};
 use crate::error::Error;
 use crate::generation::workers;
+use crate::shared_ledger::digest;
 use crate::shared_ledger::unit_name;
 
 /// All answers about a program.
@@ -52,7 +53,7 @@ impl<'r> AnswerStore<'r> {
         let flags = request.program.flags.join(" ");
         let about = format!("{target:?} {} {flags}\n", program.wraps_on_overflow);
         hasher.update(about.as_bytes()).update(program.linked.source.text().as_bytes());
-        let key = hasher.finalize().to_hex()[..32].to_owned();
+        let key = digest::key(hasher.finalize());
         let unit = program.files.first().map_or_else(String::new, |file| unit_name(file));
         Some(Self { request, ledger, unit, key })
     }

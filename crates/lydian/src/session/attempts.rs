@@ -24,6 +24,7 @@ use super::state::{Session, SessionOptions};
 use super::unknown_reasons::renamed;
 use crate::error::Error;
 use crate::project::Project;
+use crate::shared_ledger::digest;
 
 /// How a session ended.
 pub(crate) struct Ended {
@@ -64,8 +65,9 @@ impl Session<'_, '_> {
             let mut objectives = 0;
             for goal in own {
                 let open = left_open(&attempts, &effort, target.key(*goal));
-                let Some(reason) = open.map(|open| self.moved(open)) else { return Ok(None) };
-                let Some(reason) = reason else { return Ok(None) };
+                let Some(reason) = open.and_then(|open| self.moved(open)) else {
+                    return Ok(None);
+                };
                 objectives += usize::from(self.is_unknown(*goal, &verdicts));
                 let is_new = |reason: &UnknownReason| !self.has_reason(*goal, reason, &verdicts);
                 let reason = reason.filter(is_new);
@@ -230,8 +232,7 @@ pub(super) fn effort(
     let order: Vec<&str> = order.iter().map(|function| function.name.as_str()).collect();
     let version = env!("CARGO_PKG_VERSION");
     let confined = options.measurement.confined;
-    let settings = format!("{version} {way:?} {confined} {}", order.join(" "));
-    let settings = blake3::hash(settings.as_bytes()).to_hex()[..32].to_owned();
+    let settings = digest::of(&format!("{version} {way:?} {confined} {}", order.join(" ")));
     let milliseconds = |time: Duration| time.as_millis() as u64;
     let limits = &config.limits;
     let named = [

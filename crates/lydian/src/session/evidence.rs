@@ -293,7 +293,7 @@ impl Session<'_, '_> {
         let mut covering: Vec<Test> = covering.map(|stored| stored.test).collect();
         let Some(test) = covering.pop() else { return Ok(sentence) };
         let engine = error.infeasible.method();
-        self.keeper.keep(Case {
+        self.records.keeper.keep(Case {
             sentence,
             test: &test,
             earlier: &covering,

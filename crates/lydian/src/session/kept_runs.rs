@@ -30,6 +30,7 @@ use super::state::{Session, SessionOptions};
 use crate::error::Error;
 use crate::measurement::test_runner::TestMisfit;
 use crate::project::COMPILER;
+use crate::shared_ledger::digest;
 use crate::suite::ObservedTest;
 
 /// What is known of the tests of the functions of a session.
@@ -141,7 +142,7 @@ fn run_key(
         objectives.labels.values().for_each(|label| add(&label.key.0));
         objectives.hypers.values().for_each(|hyper| add(&hyper.key.0));
     }
-    hasher.finalize().to_hex()[..32].to_owned()
+    digest::key(hasher.finalize())
 }
 
 impl Session<'_, '_> {

@@ -187,7 +187,7 @@ impl Session<'_, '_> {
             CheckerAnswer::Open(_) => None,
             CheckerAnswer::Failed(why) => {
                 let message = format!("{}: {why}", asker.checker.name());
-                tell(self.observer, &[Diagnostic::warning("checker", message)]);
+                tell(self.records.observer, &[Diagnostic::warning("checker", message)]);
                 None
             }
         };

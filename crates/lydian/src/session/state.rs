@@ -40,12 +40,7 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) unit: &'a str,
     pub(crate) runner: &'a mut TestRunner<'m>,
     pub(crate) ledger: &'a SharedLedger,
-    /// The keeper of tests that contradict a claim.
-    pub(crate) keeper: &'a CaseKeeper<'a>,
-    /// The observer of explorations.
-    pub(crate) observer: &'a dyn Observer,
-    /// The log of questions to solvers, if that is asked for.
-    pub(crate) query_log: Option<&'a Arc<QueryLog>>,
+    pub(crate) records: SessionRecords<'a>,
     pub(crate) options: SessionOptions,
     /// What tests of the function did in earlier runs.
     pub(crate) runs: KeptRuns,
@@ -57,6 +52,17 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) recorded: TestMemory,
     /// The outside checker that is asked, too.
     pub(crate) outside: Option<&'a SessionChecker<'a>>,
+}
+
+/// Where a session leaves what it says beside the ledger.
+#[derive(Clone, Copy)]
+pub(crate) struct SessionRecords<'a> {
+    /// The keeper of tests that contradict a claim.
+    pub(crate) keeper: &'a CaseKeeper<'a>,
+    /// The observer of explorations.
+    pub(crate) observer: &'a dyn Observer,
+    /// The log of questions to solvers, if that is asked for.
+    pub(crate) query_log: Option<&'a Arc<QueryLog>>,
 }
 
 /// The options of a session.
@@ -188,7 +194,7 @@ impl<'a> Session<'a, '_> {
             log: log.clone(),
             asker: self.project.name(function).to_owned(),
         };
-        ChainConfig { log: self.query_log.map(target), ..ChainConfig::default() }
+        ChainConfig { log: self.records.query_log.map(target), ..ChainConfig::default() }
     }
 
     /// A solver for questions about a function.

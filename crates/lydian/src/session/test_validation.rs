@@ -104,14 +104,18 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
             Finding::Progress(counters) => {
                 self.paths = counters.paths;
                 let function = self.session.name();
-                self.session.observer.notice(Event::Progress { function, counters });
+                self.session.records.observer.notice(Event::Progress { function, counters });
             }
             Finding::Trace(TracedEvent { event, place }) => {
                 let function = self.session.name();
                 let map = &self.session.project.texts.all;
                 let place = (!place.is_none()).then(|| map.place(place.start).to_string());
                 let place = place.as_deref();
-                self.session.observer.notice(Event::Trace { function, event: &event, place });
+                self.session.records.observer.notice(Event::Trace {
+                    function,
+                    event: &event,
+                    place,
+                });
             }
             Finding::Test(found) => {
                 let seconds = self.begun.elapsed().as_secs_f64();
@@ -186,7 +190,7 @@ impl Session<'_, '_> {
             Ok(measured) => measured,
             Err(error) => {
                 let claims = claimed.into_iter().chain(completed);
-                contradictions.push(self.keeper.keep(Case {
+                contradictions.push(self.records.keeper.keep(Case {
                     sentence: format!("a generated test cannot be run: {error}"),
                     test: &test,
                     earlier: &[],
@@ -266,7 +270,7 @@ impl Session<'_, '_> {
         let counted = counted.filter(|goal| uncounted.iter().all(|(other, _)| goal != other));
         let earlier = if completed.is_empty() { Vec::new() } else { hyper_coverage.tests() };
         let is_open = found.placed.is_some() || reaches_out;
-        contradictions.push(self.keeper.keep(Case {
+        contradictions.push(self.records.keeper.keep(Case {
             sentence: format!(
                 "a test does not do what exploration claimed ({what}; not covered: {missed})"
             ),

@@ -18,6 +18,7 @@ use lydian_objective::code_fingerprint;
 use lydian_objective::fingerprint::reachable;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::digest;
 use crate::objectives::Semantics;
 use crate::project::{Project, WholeProgramTest};
 
@@ -71,9 +72,9 @@ impl<'p> Scopes<'p> {
         let code = code_fingerprint(program, &texts.all, func, &self.settings);
         let code = match &self.entry {
             None => code,
-            Some(entry) => digest(&format!("{entry} {code}")),
+            Some(entry) => digest::of(&format!("{entry} {code}")),
         };
-        let configuration = format!("{}; {}", self.configuration, digest(&self.inputs(func)));
+        let configuration = format!("{}; {}", self.configuration, digest::of(&self.inputs(func)));
         EvidenceScope { code, configuration }
     }
 
@@ -130,8 +131,4 @@ fn configuration(project: &Project, semantics: Semantics) -> String {
         );
     }
     text
-}
-
-fn digest(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }

@@ -107,11 +107,12 @@ pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> Em
         text: String::new(),
         runs: Vec::new(),
         left_out: Vec::new(),
+        has_devices: tests.iter().any(accesses_devices),
     };
     writer.file(tests);
-    let cases = writer.runs.into_iter().map(|run| run.case).collect();
-    let has_devices = tests.iter().any(accesses_devices);
-    EmittedC { text: writer.text, cases, left_out: writer.left_out, has_devices }
+    let Writer { text, runs, left_out, has_devices, .. } = writer;
+    let cases = runs.into_iter().map(|run| run.case).collect();
+    EmittedC { text, cases, left_out, has_devices }
 }
 
 /// The name of an outcome in the runtime, and the number that goes with it.
@@ -192,6 +193,8 @@ struct Writer<'a> {
     text: String,
     runs: Vec<Run>,
     left_out: Vec<(String, String)>,
+    /// Whether some test accesses devices.
+    has_devices: bool,
 }
 
 impl Writer<'_> {
@@ -204,7 +207,7 @@ impl Writer<'_> {
         self.head(tests);
         let behind = self.text.len();
         self.line(format!("#include \"{}\"", HEADER.0));
-        if tests.iter().any(accesses_devices) {
+        if self.has_devices {
             self.line(format!("#include \"{DEVICES}\""));
         }
         if let Some(framework) = self.options.framework {
@@ -285,12 +288,11 @@ impl Writer<'_> {
         if tests.iter().any(|test| !test.test.files().is_empty()) {
             self.line("#define LYDIAN_HAS_FILES");
         }
-        let devices = tests.iter().any(accesses_devices);
-        if devices {
+        if self.has_devices {
             self.line("#define LYDIAN_HAS_DEVICES");
         }
         self.line(format!("#include \"{}\"", HEADER.0));
-        if devices {
+        if self.has_devices {
             self.line(format!("#include \"{DEVICES}\""));
         }
         let before = self.stubs.before();

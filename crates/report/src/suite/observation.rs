@@ -38,6 +38,12 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// Whether the run left an object of the test as it was, by its position.
+    pub fn leaves(&self, object: u32) -> bool {
+        let is_changed = self.objects.iter().any(|(changed, _)| *changed == object);
+        !is_changed && !self.released.contains(&object)
+    }
+
     /// The names of the program's globals in it.
     pub fn names_of_globals(&mut self) -> impl Iterator<Item = &mut String> {
         let (mut names, mut images) = (Vec::new(), Vec::new());

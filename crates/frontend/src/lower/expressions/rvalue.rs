@@ -45,9 +45,7 @@ impl FunctionLowering<'_, '_> {
                 self.variable_size(e)
             }
             ExprKind::TypeTrait { .. } => self.literal(e),
-            ExprKind::OffsetOf { value: Some(value), indices } if !indices.is_empty() => {
-                self.variable_offset(*value, indices)
-            }
+            ExprKind::OffsetOf { variable: Some(offset), .. } => self.variable_offset(offset),
             ExprKind::OffsetOf { .. } => self.literal_or(e, "this `offsetof`"),
             ExprKind::InitList(InitList::Scalar(Some(inner))) => self.rvalue(*inner),
             ExprKind::Cast { kind, operand, .. } => self.conversion(e, kind, *operand),
@@ -93,10 +91,10 @@ impl FunctionLowering<'_, '_> {
         }
     }
 
-    /// `offsetof` with indices that are not constant, each with the size of an element.
-    fn variable_offset(&mut self, value: u64, indices: &[(ast::ExprId, u64)]) -> Lowering<ExprId> {
-        let mut sum = self.constant(Scalar::INDEX.ty, value.into());
-        for (index, size) in indices {
+    /// `offsetof` with indices that are not constant.
+    fn variable_offset(&mut self, offset: &ast::VariableOffset) -> Lowering<ExprId> {
+        let mut sum = self.constant(Scalar::INDEX.ty, offset.base.into());
+        for (index, size) in &offset.indices {
             let index_expr = &self.unit.exprs[*index];
             let scalar = self.scalar(index_expr.ty.ty, index_expr.span)?;
             let index = self.rvalue(*index)?;

@@ -35,7 +35,7 @@ impl Machine<'_, '_> {
     /// A volatile read of at most 8 bytes: the value that the script has for it. `None` if the address is
     /// that of memory of which the script says nothing.
     pub(super) fn read_device(&mut self, address: u64, bytes: u64) -> Step<Option<u64>> {
-        if !self.is_device(address) && !self.externals.scripts(address) {
+        if !self.is_scripted(address) {
             return Ok(None);
         }
         let next = self.externals.next_read();

@@ -19,6 +19,7 @@ use crate::measurement::claimed_ending::ends_alike;
 use crate::session::goals::Goal;
 use crate::session::hyperlabel_coverage::HyperlabelCoverage;
 use crate::session::state::Session;
+use crate::shared_ledger::digest;
 
 /// Tests with their measurements.
 type MeasuredTests = Vec<(Test, MeasuredRun)>;
@@ -95,7 +96,7 @@ impl Session<'_, '_> {
             add(&covers.join(" "));
         }
         hasher.update(format!("{kept:?}").as_bytes());
-        hasher.finalize().to_hex()[..32].to_owned()
+        digest::key(hasher.finalize())
     }
 
     /// The small tests of an earlier session with their measurements, and what each covers. None if they do

@@ -327,10 +327,8 @@ impl<'a> Body<'a> {
         let objects = names.test.objects.iter().zip(&names.objects).enumerate();
         let mut unchanged = Vec::new();
         for (position, (object, name)) in objects {
-            let position = position as u32;
-            let is_other = observed.released.contains(&position)
-                || observed.objects.iter().any(|(changed, _)| *changed == position);
-            if is_other || matches!(name.form, Form::Text(_) | Form::Bytes) {
+            let is_left = observed.leaves(position as u32);
+            if !is_left || matches!(name.form, Form::Text(_) | Form::Bytes) {
                 continue;
             }
             let before: ObservedImage = object.image.clone().into();

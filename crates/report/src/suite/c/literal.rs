@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lydian_ir::test::{Image, PointerTarget, Test};
+use lydian_ir::test::{CALLBACK_PREFIX, Image, PointerTarget, Test};
 use lydian_ir::{CType, CTypeId, CTypes, IntKind, Program, Type, arith};
 
 use crate::suite::value::{Pointer, Value, cut, member};
@@ -257,7 +257,7 @@ fn address_of_part(place: &str, is_element: bool) -> String {
 
 /// The name of a function in the emitted file. Synthetic functions are known by their stubs.
 pub(super) fn function_name(name: &str) -> String {
-    if name.starts_with("lydian_callback_") { format!("lydian_stub_{name}") } else { name.into() }
+    if name.starts_with(CALLBACK_PREFIX) { format!("lydian_stub_{name}") } else { name.into() }
 }
 
 /// Whether a variable's name is that of a string literal of the program.

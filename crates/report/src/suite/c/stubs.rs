@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use lydian_ir::outside::{HandedOver, handed_over};
-use lydian_ir::test::{ExternalResult, INPUT_PREFIX, PointerTarget, WriteBase};
+use lydian_ir::test::{CALLBACK_PREFIX, ExternalResult, INPUT_PREFIX, PointerTarget, WriteBase};
 use lydian_ir::{CType, CTypeId, Callee, GlobalInit, Program, Stmt, libc};
 
 use crate::suite::signature::result_type;
@@ -120,7 +120,7 @@ impl<'a> Stubs<'a> {
         }
         names.extend(more.iter().cloned());
         // Callbacks are reached from inputs only.
-        names.retain(|name| !name.starts_with("lydian_callback_"));
+        names.retain(|name| !name.starts_with(CALLBACK_PREFIX));
         names.extend(callbacks(tests));
         let mut most: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         for test in tests {

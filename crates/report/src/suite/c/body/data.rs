@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use lydian_ir::device::DEVICE_READ;
-use lydian_ir::test::{ExternalResult, INPUT_PREFIX, Image, PointerTarget, Test, TestObject};
+use lydian_ir::test::{
+    CALLBACK_PREFIX, ExternalResult, INPUT_PREFIX, Image, PointerTarget, Test, TestObject,
+};
 use lydian_ir::{CType, CTypeId, CTypes, GlobalId, IntKind};
 
 use super::super::assign::assign;
@@ -574,7 +576,7 @@ fn variable(types: &CTypes, object: &TestObject) -> String {
         word.len() > 10 && word.starts_with('p') && word[1..].bytes().all(|b| b.is_ascii_hexdigit())
     };
     if let Some((function, _)) = last.split_once("()#") {
-        let is_callback = function.starts_with("lydian_callback_");
+        let is_callback = function.starts_with(CALLBACK_PREFIX);
         return if is_callback { "given".to_owned() } else { format!("{function}_gives") };
     }
     if is_hash(last) || last.is_empty() {

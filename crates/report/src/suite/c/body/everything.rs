@@ -32,9 +32,7 @@ impl Body<'_> {
         let mut lines = Vec::new();
         for (position, (object, name)) in names.test.objects.iter().zip(&names.objects).enumerate()
         {
-            let position = position as u32;
-            let is_known = observed.objects.iter().any(|(known, _)| *known == position);
-            if is_known || observed.released.contains(&position) || object.read_only {
+            if !observed.leaves(position as u32) || object.read_only {
                 continue;
             }
             let before: ObservedImage = object.image.clone().into();
