@@ -7,7 +7,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use indexmap::IndexMap;
 use lydian_base::Place;
 use lydian_objective::{Assumption, AssumptionKind};
-use lydian_report::{AugmentationFigures, CriterionSummary, FunctionSummary, Summary};
+use lydian_report::{AugmentationFigures, CriterionSummary, FunctionSummary, OnDemand, Summary};
 
 /// The most places that are named for objectives with the same assumptions.
 const MOST_PLACES: usize = 6;
@@ -65,10 +65,23 @@ pub(crate) fn render(summary: &Summary) -> String {
                     &format!("\n{} {criterion}: {count} unknown: {reason}{option}", function.name);
             }
             text += &assumed(&function.name, row);
+            text += &only_on_demand(function, row);
         }
         text += &augmentation(function);
     }
     text + &granted(summary) + &taken_over(summary)
+}
+
+/// A line for each reason why tests cover objectives of a row only on demand.
+fn only_on_demand(function: &FunctionSummary, row: &CriterionSummary) -> String {
+    let of_row = function.objectives.iter().filter(|one| one.criterion == row.criterion);
+    let mut counts: BTreeMap<OnDemand, usize> = BTreeMap::new();
+    of_row.filter_map(|one| one.only_by).for_each(|why| *counts.entry(why).or_default() += 1);
+    let lines = counts.iter().map(|(why, count)| {
+        let (name, criterion, option) = (&function.name, row.criterion, why.macro_name());
+        format!("\n{name} {criterion}: {count} covered only by {why} (-D{option})")
+    });
+    lines.collect()
 }
 
 /// A line about objectives that were not tried, since an earlier run left them open.

@@ -36,7 +36,7 @@ use crate::session::{
     SessionOutcome, SessionRecords, Standing, TestMemory,
 };
 use crate::shared_ledger::{self, Scopes, SharedLedger};
-use crate::suite::{FailingTest, Suite, SuiteFormat, ownership};
+use crate::suite::{FailingTest, KeptTest, Suite, SuiteFormat, ownership};
 use shared_coverage::SharedContradiction;
 
 mod shared_coverage;
@@ -484,9 +484,10 @@ impl<'a> Run<'a> {
         let mut suite = Suite::default();
         suite.add_kept(&self.options.folder, self.project, self.observer);
         let (mut failing, mut shares) = (Vec::new(), Vec::new());
-        let mut names = Vec::new();
+        let (mut names, mut on_demand) = (Vec::new(), Vec::new());
         for (_, done) in &mut done {
             let tests = std::mem::take(&mut done.outcome.tests);
+            on_demand.push(tests.iter().map(KeptTest::on_demand).collect::<Vec<_>>());
             let (ended, of_function) = suite.add(&self.project.program, tests);
             failing.extend(ended);
             names.push(of_function);
@@ -504,9 +505,11 @@ impl<'a> Run<'a> {
                 let name = self.project.name(target.objectives.function).to_owned();
                 let named = objectives.into_iter().map(|objective| {
                     let own = objective.tests.iter().map(|test| (at, *test));
-                    let tests = own.chain(objective.elsewhere);
-                    let tests = tests.filter_map(|(of, test)| names[of].get(test).cloned());
-                    ObjectiveSummary { tests: tests.collect(), ..objective.told }
+                    let tests: Vec<(usize, usize)> = own.chain(objective.elsewhere).collect();
+                    let only_by = tests.iter().map(|(of, test)| on_demand[*of][*test]).min();
+                    let tests = tests.iter().filter_map(|(of, test)| names[*of].get(*test));
+                    let tests = tests.cloned().collect();
+                    ObjectiveSummary { only_by: only_by.flatten(), tests, ..objective.told }
                 });
                 let objectives: Vec<ObjectiveSummary> = named.collect();
                 let tests = match tasks[position].targets.len() {

@@ -173,8 +173,22 @@ impl Session<'_, '_> {
         Ok(!config.stop_when_covered || of_occurrences || !self.open_goals()?.is_empty())
     }
 
-    /// Proves and explores what is open.
+    /// Proves and explores what is open, and looks for better tests of what has poor ones.
     fn decide(
+        &mut self,
+        config: &Config,
+        budget: &Budget,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+        work: &mut Work,
+    ) -> Result<(), Error> {
+        let kept = Self::time_for_default_tests(config, budget);
+        self.decide_open(config, &budget.keeping(kept), hyper_coverage, work)?;
+        let contradictions = &mut work.contradictions;
+        self.explore_for_default_tests(kept, hyper_coverage, config, budget, contradictions)
+    }
+
+    /// Proves and explores what has no verdict.
+    fn decide_open(
         &mut self,
         config: &Config,
         budget: &Budget,

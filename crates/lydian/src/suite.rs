@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use lydian_base::Diagnostic;
 use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
-use lydian_native::{Build, MeasuredRun};
-use lydian_report::SuiteTest;
+use lydian_native::{Build, MeasuredRun, Run};
 use lydian_report::suite::c::frameworks::Framework;
 use lydian_report::suite::{self, ktest, names, testcomp};
+use lydian_report::{OnDemand, SuiteTest};
 
 use crate::error::Error;
 use crate::events::{Observer, tell};
@@ -65,7 +65,23 @@ pub(crate) struct KeptTest {
     pub(crate) kept_for: Vec<String>,
 }
 
+/// Why the suite as C has a test with such a run behind a macro; none if it runs by default.
+pub(crate) fn on_demand(run: &Run, is_undefined: impl FnOnce() -> bool) -> Option<OnDemand> {
+    if !run.outcome.is_regular() {
+        return Some(OnDemand::Crashing);
+    }
+    if !run.attempts.is_empty() {
+        return Some(OnDemand::Unconfined);
+    }
+    is_undefined().then_some(OnDemand::Undefined)
+}
+
 impl KeptTest {
+    /// Why the suite as C has it behind a macro; none if it runs by default.
+    pub(crate) fn on_demand(&self) -> Option<OnDemand> {
+        on_demand(&self.measured.run, || self.observed.observation.is_undefined)
+    }
+
     /// A test that asserts what the program does; none if a run of it does not end well, or not in a
     /// defined way.
     pub(crate) fn with_assertions(

@@ -176,6 +176,12 @@ impl Run {
 }
 
 impl Outcome {
+    /// Whether the call returned, the program exited by itself, or a script of a device came to its end: as a
+    /// test of a suite ends that runs by default.
+    pub const fn is_regular(&self) -> bool {
+        matches!(self, Self::Returned(_) | Self::Exited(_) | Self::OutranScript)
+    }
+
     /// Whether the call ended by itself, in a way that C defines.
     pub const fn is_orderly(&self) -> bool {
         matches!(

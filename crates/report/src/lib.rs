@@ -17,6 +17,6 @@ pub use report::Report;
 pub use suite::{Memory, Observation, ObservedImage, Outcome, SuiteTest};
 pub use summary::{
     AttemptSummary, AugmentationFigures, CriterionSummary, Exploration, FunctionSummary,
-    GuessSummary, ObjectiveSummary, Summary, TakenOver, VerdictKind,
+    GuessSummary, ObjectiveSummary, OnDemand, Summary, TakenOver, VerdictKind,
 };
 pub use totals::Totals;

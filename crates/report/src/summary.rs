@@ -102,10 +102,46 @@ pub struct ObjectiveSummary {
     /// The assumptions of the argument.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<Assumption>,
+    /// Why the suite as C covers it only where that is asked for: no test that runs otherwise does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_by: Option<OnDemand>,
     /// The tests of the suite that cover it, by name; if only several tests together cover it, the
     /// last of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
+}
+
+/// Why the suite as C has a test behind a macro. The first kinds are better than those after them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnDemand {
+    /// C leaves undefined what it does.
+    Undefined,
+    /// It tries something outside of the program.
+    Unconfined,
+    /// It crashes, aborts, or runs out of time.
+    Crashing,
+}
+
+impl OnDemand {
+    /// The macro that adds such tests to the suite.
+    pub const fn macro_name(self) -> &'static str {
+        match self {
+            Self::Undefined => "LYDIAN_RUN_UNDEFINED",
+            Self::Unconfined => "LYDIAN_RUN_UNCONFINED",
+            Self::Crashing => "LYDIAN_RUN_CRASHING",
+        }
+    }
+}
+
+impl std::fmt::Display for OnDemand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Undefined => "tests whose runs C leaves undefined",
+            Self::Unconfined => "tests that reach out of the program",
+            Self::Crashing => "tests that crash, abort or run out of time",
+        })
+    }
 }
 
 /// The kinds of verdicts.

@@ -229,6 +229,10 @@ pub struct Config {
     /// Whether to look for inputs that make the program trap, and to keep a test for each place of
     /// a trap.
     pub crash_tests: bool,
+    /// Whether only runs that return or exit count. A trap ends a path as an assumption does that does
+    /// not hold: labels that its input was to cover are asked for again. Such an exploration decides
+    /// nothing about the labels that it leaves.
+    pub good_ends: bool,
     /// Whether allocations of memory always succeed.
     pub allocation_succeeds: bool,
     /// Whether a path ends that goes on as another path does. Only for labels whose predicates are
@@ -308,6 +312,7 @@ impl Default for Config {
             unreached: Unreached::Evaluated,
             stop_when_covered: true,
             crash_tests: true,
+            good_ends: false,
             allocation_succeeds: false,
             matches_states: false,
             measure_terms: false,

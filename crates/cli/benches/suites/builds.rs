@@ -48,7 +48,7 @@ impl Build {
         let mut compiler = Command::new(self.compiler);
         compiler.current_dir(&library.place).args(&unit.flags).args(self.flags);
         compiler
-            .args(["-Wall", "-Wextra", "-o"])
+            .args(["-Wall", "-Wextra", "-DLYDIAN_RUN_UNDEFINED", "-o"])
             .arg(&binary)
             .arg(suite)
             .args(["-lm", "-lpthread"]);

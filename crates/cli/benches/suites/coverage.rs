@@ -1,9 +1,7 @@
 //! What gcov and llvm-cov measure of a suite, held against what its table claims.
 //!
-//! Claimed is what `objectives.json` says that tests of the C file cover which do not crash: lines with a
+//! Claimed is what `objectives.json` says that tests of the C file cover which run by default: lines with a
 //! statement, and the ways of conditions. gcov is asked for lines, llvm-cov for lines and conditions.
-//! What a test does that C leaves undefined is another thing in each build; such tests are left out on
-//! both sides.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -67,9 +65,7 @@ pub(crate) fn confirm(
                 )
             })
             .collect();
-        let ways = ways
-            .iter()
-            .filter_map(|(o, name)| Some((o.line, o.column, name.as_str(), claims.covers(o)?)));
+        let ways = ways.iter().map(|(o, name)| (o.line, o.column, name.as_str(), claims.covers(o)));
         llvm::compare_sides(&llvm::sides(ways, " to "), &theirs, true, &mut llvm);
     }
     Ok(ToolAgreement { gcov_lines, llvm })
@@ -94,8 +90,6 @@ struct Claims {
     functions: Vec<ListedFunction<Objective>>,
     /// The tests that the C file runs.
     run: BTreeSet<String>,
-    /// Those whose runs are undefined.
-    undefined: BTreeSet<String>,
     /// For each line of the file with a statement, whether it is covered.
     lines: BTreeMap<u64, bool>,
 }
@@ -112,41 +106,27 @@ impl Claims {
         let tests = suite["tests"].as_array().ok_or("tests.json: no tests")?;
         let run = tests.iter().filter_map(|test| {
             let name = test["name"].as_str()?;
-            if is_undefined(test) {
-                return None;
-            }
             let outcome = &test["expected"]["outcome"];
             let ends_well = outcome == "returned" || outcome.get("exited").is_some();
+            let is_defined = test["expected"]["undefined"] != true;
             let is_left_out = text.contains(&format!("/* {name} is only in the JSON form"));
-            (ends_well && !is_left_out).then(|| name.to_owned())
+            (ends_well && is_defined && !is_left_out).then(|| name.to_owned())
         });
-        let undefined = tests.iter().filter(|test| is_undefined(test));
-        let undefined = undefined.filter_map(|test| Some(test["name"].as_str()?.to_owned()));
-        let mut claims = Self {
-            functions: listed.functions,
-            run: run.collect(),
-            undefined: undefined.collect(),
-            lines: BTreeMap::new(),
-        };
+        let mut claims =
+            Self { functions: listed.functions, run: run.collect(), lines: BTreeMap::new() };
         let mut lines: BTreeMap<u64, bool> = BTreeMap::new();
         let objectives = claims.functions.iter().flat_map(|function| &function.objectives);
         let of_file = |objective: &&Objective| Path::new(&objective.file).ends_with(&unit.file);
         for objective in objectives.filter(of_file).filter(|o| o.criterion == "stmt") {
-            if let Some(covers) = claims.covers(objective) {
-                *lines.entry(objective.line).or_default() |= covers;
-            }
+            *lines.entry(objective.line).or_default() |= claims.covers(objective);
         }
         claims.lines = lines;
         Ok(claims)
     }
 
-    /// Whether tests cover it; nothing where one is named whose run is undefined, as others that do it
-    /// too need not be.
-    fn covers(&self, objective: &Objective) -> Option<bool> {
-        let tests = &objective.tests;
-        let is_covered = tests.iter().any(|test| self.run.contains(test));
-        let is_open = tests.iter().any(|test| self.undefined.contains(test));
-        (is_covered || !is_open).then_some(is_covered)
+    /// Whether tests cover it that run by default.
+    fn covers(&self, objective: &Objective) -> bool {
+        objective.tests.iter().any(|test| self.run.contains(test))
     }
 
     fn compare_lines(
@@ -166,31 +146,6 @@ impl Claims {
     }
 }
 
-/// Whether a run of a test is undefined, as `tests.json` says.
-fn is_undefined(test: &Value) -> bool {
-    test["expected"]["undefined"] == true
-}
-
-/// The suite without the tests whose runs are undefined.
-fn defined(folder: &Path) -> Result<std::path::PathBuf, String> {
-    let read = |name: &str| {
-        std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name}: {error}"))
-    };
-    let suite: Value = serde_json::from_str(&read("tests.json")?).map_err(|e| e.to_string())?;
-    let tests = suite["tests"].as_array().into_iter().flatten();
-    let undefined: BTreeSet<&str> =
-        tests.filter(|test| is_undefined(test)).filter_map(|test| test["name"].as_str()).collect();
-    let is_kept = |line: &&str| {
-        let case = line.strip_prefix("LYDIAN_CASE(").and_then(|rest| rest.split_once(','));
-        case.is_none_or(|(name, _)| !undefined.contains(name))
-    };
-    let text = read("tests.c")?;
-    let kept: Vec<&str> = text.lines().filter(is_kept).collect();
-    let path = folder.join("defined.c");
-    std::fs::write(&path, kept.join("\n") + "\n").map_err(|error| error.to_string())?;
-    Ok(path)
-}
-
 /// Compiles the suite of a folder to a program in a new one beside it.
 fn compiled(
     (compiler, flags): (&str, &[&str]),
@@ -203,7 +158,7 @@ fn compiled(
     let program = place.join("suite");
     let mut command = Command::new(compiler);
     command.current_dir(&library.place).args(["-w", "-O0"]).args(&unit.flags).args(flags);
-    command.arg(defined(folder)?).arg("-o").arg(&program).args(["-lm", "-lpthread"]);
+    command.arg(folder.join("tests.c")).arg("-o").arg(&program).args(["-lm", "-lpthread"]);
     llvm::run(&mut command)?;
     Ok(program)
 }
@@ -221,7 +176,7 @@ fn gcov(library: &Library, unit: &Unit, folder: &Path) -> Result<BTreeMap<u64, u
     run(&program, Path::new("/dev/null"));
     let place = program.parent().expect("it lies in a folder");
     let mut gcov = Command::new("gcov");
-    gcov.current_dir(place).args(["--json-format", "--stdout", "suite-defined.gcda"]);
+    gcov.current_dir(place).args(["--json-format", "--stdout", "suite-tests.gcda"]);
     let json: Value = serde_json::from_str(&llvm::run(&mut gcov)?).map_err(|e| e.to_string())?;
     let files = json["files"].as_array().into_iter().flatten();
     let of_unit = files.filter(|file| {

@@ -74,4 +74,7 @@ fn describe(out: &mut String, function: &FunctionSummary, objective: &ObjectiveS
     if !objective.tests.is_empty() {
         let _ = writeln!(out, "  tests: {}", objective.tests.join(", "));
     }
+    if let Some(why) = objective.only_by {
+        let _ = writeln!(out, "  only by {why} (-D{})", why.macro_name());
+    }
 }

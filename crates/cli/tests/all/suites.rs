@@ -7,3 +7,4 @@ mod for_people;
 mod frameworks;
 mod in_all_builds;
 mod of_programs;
+mod on_demand;

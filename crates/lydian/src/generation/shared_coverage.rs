@@ -1,8 +1,8 @@
 //! Coverage of a function by the tests of other functions.
 //!
 //! A test of a function also executes its callees. If the tests of a callee leave one of its
-//! objectives, or cover it only with tests that do not end well, the tests of its callers count, too:
-//! the table then shows the coverage of the suite as a whole. These tests were measured in this run.
+//! objectives, or cover it only with tests that do not run by default, the tests of its callers count,
+//! too: the table then shows the coverage of the suite as a whole. These tests were measured in this run.
 //! They are not recorded in the ledger, since its evidence on a function must not depend on the
 //! callers.
 
@@ -26,19 +26,17 @@ pub(crate) fn credit(
         for (position, (objectives, rows)) in own.iter_mut().zip(&mut rows).enumerate() {
             let index = target(at, position);
             for objective in objectives {
-                let ends_well =
-                    |test: &usize| all[at].tests[*test].measured.run.outcome.is_orderly();
+                let runs = |test: &usize| all[at].tests[*test].on_demand().is_none();
                 let Some(label) = objective.label else { continue };
                 if objective.told.verdict == VerdictKind::Duplicate
-                    || objective.tests.iter().any(ends_well)
+                    || objective.tests.iter().any(runs)
                 {
                     continue;
                 }
                 let covers = |kept: &KeptTest| {
-                    let measured = &kept.measured;
-                    let covered = measured.covered.get(index);
-                    measured.run.outcome.is_orderly()
-                        && covered.is_some_and(|covered| covered.contains(&label))
+                    let covered = kept.measured.covered.get(index);
+                    covered.is_some_and(|covered| covered.contains(&label))
+                        && kept.on_demand().is_none()
                 };
                 let others = all.iter().enumerate().filter(|(other, _)| *other != at);
                 let others = others.flat_map(|(other, outcome)| {

@@ -184,6 +184,7 @@ fn summary_of(StrongObjective { mutant, verdict }: &StrongObjective) -> Objectiv
         verdict,
         reason,
         assumptions,
+        only_by: None,
         tests,
     }
 }

@@ -427,13 +427,22 @@ impl<'a> TestRunner<'a> {
         self.interpreter.run(test, &self.strict(max_steps), &mut Silent).ok()
     }
 
+    /// Whether C leaves undefined what a test does, as far as the interpreter tells.
+    pub(crate) fn is_undefined(&self, test: &Test) -> bool {
+        self.follow(test, self.options.max_steps).is_some_and(|run| does_undefined(&run))
+    }
+
     fn strict(&self, max_steps: u64) -> Options {
+        Options { overflow: self.overflow(), max_steps, ..self.options }
+    }
+
+    /// What signed overflow does in C: it traps, unless the user's flags define it.
+    pub(crate) fn overflow(&self) -> Overflow {
         let wraps = |flag: &str| matches!(flag, "-fwrapv" | "-fno-strict-overflow" | "-ftrapv");
-        let overflow = match self.project.build.flags.for_parsing().any(wraps) {
+        match self.project.build.flags.for_parsing().any(wraps) {
             true => Overflow::Wrap,
             false => Overflow::Trap,
-        };
-        Options { overflow, max_steps, ..self.options }
+        }
     }
 
     /// The interpreter's facts about a test that ends well which no native run shows.
@@ -487,8 +496,7 @@ impl<'a> TestRunner<'a> {
         test: &Test,
         outcome: &Outcome,
     ) -> Result<(Forecast, Option<[Run; 2]>), Error> {
-        let ends_well =
-            matches!(outcome, Outcome::Returned(_) | Outcome::Exited(_) | Outcome::OutranScript);
+        let ends_well = outcome.is_regular();
         let mut forecast = match ends_well {
             true => self.forecast(test),
             false => Forecast::default(),

@@ -52,6 +52,7 @@ fn told(criterion: Criterion, name: &str, place: &Place, text: String) -> Object
         verdict: VerdictKind::Unknown,
         reason: String::new(),
         assumptions: Vec::new(),
+        only_by: None,
         tests: Vec::new(),
     }
 }

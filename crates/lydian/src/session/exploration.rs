@@ -50,6 +50,19 @@ impl Session<'_, '_> {
             // Augmentation belongs to the main exploration.
             self.remove_transformed(&mut left);
         }
+        self.explore_again(round, (left, time), hyper_coverage, config, budget, contradictions)
+    }
+
+    /// Explores some objectives after the main exploration, for a limited time, if there are any.
+    pub(crate) fn explore_again(
+        &mut self,
+        round: &Round<'_>,
+        (left, time): (Vec<Goal>, Duration),
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+        config: &Config,
+        budget: &Budget,
+        contradictions: &mut Vec<String>,
+    ) -> Result<(), Error> {
         if left.is_empty() {
             return Ok(());
         }

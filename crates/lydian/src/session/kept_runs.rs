@@ -19,6 +19,7 @@ use lydian_objective::coverage_record::Row;
 use lydian_objective::fingerprint::{global_name, reachable};
 use lydian_objective::hyper::SequenceId;
 use lydian_objective::{DecisionVector, FunctionObjectives, LabelId};
+use lydian_report::OnDemand;
 use lydian_symex::Config;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ use crate::error::Error;
 use crate::measurement::test_runner::TestMisfit;
 use crate::project::COMPILER;
 use crate::shared_ledger::digest;
-use crate::suite::ObservedTest;
+use crate::suite::{self, ObservedTest};
 
 /// What is known of the tests of the functions of a session.
 #[derive(Default)]
@@ -67,6 +68,9 @@ struct KeptRun {
     attempts: Vec<Attempt>,
     /// Its coverage, by the names of functions.
     functions: BTreeMap<String, FunctionCoverage>,
+    /// Whether C leaves undefined what it does, if that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    is_undefined: Option<bool>,
     /// What the suite says of it, if it is in the suite. Literals have names by their contents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     observed: Option<ObservedTest>,
@@ -220,6 +224,25 @@ impl Session<'_, '_> {
         self.runs.used.insert(hash);
     }
 
+    /// Why the suite as C has a test behind a macro; none for one that it runs by default.
+    pub(crate) fn on_demand(&mut self, test: &Test, measured: &MeasuredRun) -> Option<OnDemand> {
+        suite::on_demand(&measured.run, || self.is_undefined(test))
+    }
+
+    /// Whether C leaves undefined what a test does.
+    fn is_undefined(&mut self, test: &Test) -> bool {
+        let hash = self.hash(test);
+        let known = self.runs.known.get(&hash).and_then(|run| run.is_undefined);
+        known.unwrap_or_else(|| {
+            let is_undefined = self.runner.is_undefined(test);
+            if let Some(run) = self.runs.known.get_mut(&hash) {
+                run.is_undefined = Some(is_undefined);
+                self.runs.has_new = true;
+            }
+            is_undefined
+        })
+    }
+
     /// What the suite says of a test: as an earlier run observed it, or anew.
     pub(crate) fn observed(
         &mut self,
@@ -282,7 +305,7 @@ impl Session<'_, '_> {
             }
         }
         let (outcome, attempts) = (measured.run.outcome.clone(), measured.run.attempts.clone());
-        KeptRun { outcome, attempts, functions, observed: None }
+        KeptRun { outcome, attempts, functions, is_undefined: None, observed: None }
     }
 
     /// A measurement that was kept, without the memory after the run.

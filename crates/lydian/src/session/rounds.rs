@@ -2,5 +2,6 @@
 //! are planned.
 
 mod control;
+mod default_tests;
 mod leading_elements;
 mod relaxed_lengths;

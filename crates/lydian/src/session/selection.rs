@@ -5,6 +5,7 @@ use std::time::Duration;
 use lydian_base::Place;
 use lydian_ir::test::Test;
 use lydian_native::MeasuredRun;
+use lydian_report::OnDemand;
 use lydian_report::suite::minimise::Effort;
 use lydian_report::suite::names;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -49,7 +50,9 @@ impl Session<'_, '_> {
             candidates.push(Candidate { covers, has });
         }
         self.add_single(&mut candidates, &mut together, &hyper_coverage);
-        prefer_good_ends(&all, &mut candidates);
+        let on_demand: Vec<Option<OnDemand>> =
+            all.iter().map(|(test, measured)| self.on_demand(test, measured)).collect();
+        prefer_default_tests(&on_demand, &mut candidates);
         let mut kept = suite_minimisation::minimise_suite(
             &candidates,
             &together,
@@ -178,15 +181,18 @@ impl Session<'_, '_> {
     }
 }
 
-/// Removes from other tests the objectives that tests cover which end well and do not reach out of the
-/// program.
-fn prefer_good_ends(all: &[(Test, MeasuredRun)], candidates: &mut [Candidate<Goal>]) {
-    let ends_well = |(_, measured): &(Test, MeasuredRun)| {
-        measured.run.outcome.is_orderly() && measured.run.attempts.is_empty()
-    };
-    let well = all.iter().zip(&*candidates).filter(|(test, _)| ends_well(test));
-    let well: FxHashSet<Goal> = well.flat_map(|(_, one)| &one.covers).copied().collect();
-    for (_, candidate) in all.iter().zip(candidates).filter(|(test, _)| !ends_well(test)) {
-        candidate.covers.retain(|goal| !well.contains(goal));
+/// Removes from tests that run on demand the objectives that better tests cover: those that run by default
+/// first, then each kind of the others.
+fn prefer_default_tests(on_demand: &[Option<OnDemand>], candidates: &mut [Candidate<Goal>]) {
+    let mut kinds: Vec<Option<OnDemand>> = on_demand.to_vec();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let mut better: FxHashSet<Goal> = FxHashSet::default();
+    for kind in kinds {
+        let of_kind = || on_demand.iter().enumerate().filter(move |(_, other)| **other == kind);
+        for (position, _) in of_kind() {
+            candidates[position].covers.retain(|goal| !better.contains(goal));
+        }
+        better.extend(of_kind().flat_map(|(position, _)| &candidates[position].covers));
     }
 }

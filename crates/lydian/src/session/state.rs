@@ -138,13 +138,23 @@ impl TestMemory {
         let globals = globals.iter().map(|(_, bytes)| bytes.len());
         let bytes = objects.iter().map(Vec::len).chain(globals).sum::<usize>();
         let size = self.size + labels + bytes;
-        // A run that timed out may have had less than its full time.
-        let is_last = !matches!(measured.run.outcome, Outcome::TimedOut(_));
-        if is_last && size <= MOST_KEPT {
+        if is_lasting(measured) && size <= MOST_KEPT {
             self.measured.insert(test.clone(), measured.clone());
             self.size = size;
         }
     }
+
+    /// Keeps a measurement again that was taken out.
+    pub(crate) fn put_back(&mut self, test: Test, measured: MeasuredRun) {
+        if is_lasting(&measured) {
+            self.measured.insert(test, measured);
+        }
+    }
+}
+
+/// Whether another run would give the same: one that timed out may have had less than its full time.
+const fn is_lasting(measured: &MeasuredRun) -> bool {
+    !matches!(measured.run.outcome, Outcome::TimedOut(_))
 }
 
 /// The progress of an exploration at its last test with new coverage.

@@ -205,10 +205,7 @@ impl Session<'_, '_> {
             hyper_coverage.lack();
             return Ok(None);
         }
-        let is_good = matches!(
-            measured.run.outcome,
-            Outcome::Returned(_) | Outcome::Exited(_) | Outcome::OutranScript
-        );
+        let is_good = measured.run.outcome.is_regular();
         let claims_good_end = matches!(found.ending, Ending::Returned | Ending::Exited);
         // A run that ends worse than predicted is a contradiction, in this round as in others.
         if ends_well && !claims_good_end && (!is_good || self.runner.was_undefined()) {

@@ -138,7 +138,8 @@ fn ending(observed: Option<&Observation>) -> (&'static str, i32) {
 fn guard(test: &SuiteTest) -> Guard {
     let (ending, _) = ending(test.observed.as_ref());
     let crashes = !matches!(ending, "LYDIAN_RETURNS" | "LYDIAN_EXITS" | "LYDIAN_UNDEFINED");
-    Guard { crashes, attempts: reaches_out(test) }
+    let is_undefined = ending == "LYDIAN_UNDEFINED";
+    Guard { crashes, is_undefined, attempts: reaches_out(test) }
 }
 
 /// Whether a test tries something outside of the program.
@@ -276,6 +277,9 @@ impl Writer<'_> {
             }
         }
         self.line(" * -DLYDIAN_RUN_CRASHING adds the tests that are known to crash or to run out of time. */");
+        if tests.iter().any(|test| guard(test).is_undefined) {
+            self.line("/* -DLYDIAN_RUN_UNDEFINED adds the tests whose runs C leaves undefined. */");
+        }
         if tests.iter().any(reaches_out) {
             self.line("/* -DLYDIAN_RUN_UNCONFINED adds the tests that reach out of the program: what each does then");
             self.line(" * is said above it. Their values are those of runs in which the system refused it. */");
@@ -403,9 +407,9 @@ impl Writer<'_> {
         self.line("");
         self.kept_for(test);
         let guard = guard(test);
-        if let Some(line) = guard.begins() {
-            self.line(line);
-        }
+        let condition = guard.begins();
+        let is_guarded = condition.is_some();
+        condition.into_iter().for_each(|line| self.line(line));
         self.begin(&name, native, ending(test.observed.as_ref()), guard);
         if native.is_some() && libc::error_number(self.program).is_some() {
             self.line("    errno = 0;");
@@ -418,7 +422,7 @@ impl Writer<'_> {
             self.wrapped(&format!("    {text}"));
         }
         self.end(native);
-        if guard.begins().is_some() {
+        if is_guarded {
             self.line("#endif");
         }
     }
@@ -486,18 +490,21 @@ impl Writer<'_> {
     /// another file has a `main`.
     fn main(&mut self) {
         let mut text = String::from("\n#ifdef LYDIAN_NO_MAIN\n\n");
-        for run in &self.runs {
+        let cases = self.runs.iter().map(|run| {
             let (ending, status) = run.ending;
             let case =
                 format!("LYDIAN_CASE({}, {}, {ending}, {status})\n", run.case.name, run.function);
-            guarded(&mut text, &run.case, &case);
-        }
+            (&run.case, case)
+        });
+        guarded(&mut text, cases);
         text.push_str("\n#else\n");
         text.push_str(self.own_main());
         text.push_str("\nint main(void)\n{\n    static const struct lydian_test tests[] = {\n");
-        for run in &self.runs {
-            guarded(&mut text, &run.case, &format!("        {},\n", Self::entry(run)));
-        }
+        let entries = self.runs.iter();
+        guarded(
+            &mut text,
+            entries.map(|run| (&run.case, format!("        {},\n", Self::entry(run)))),
+        );
         text.push_str(
             "        { 0, 0, LYDIAN_RETURNS, 0 },\n    };\n    \
              return lydian_run_all(tests, sizeof tests / sizeof *tests - 1);\n}\n\n#endif\n",
@@ -509,12 +516,15 @@ impl Writer<'_> {
     fn cases(&mut self, framework: Framework, tests: &[SuiteTest]) {
         let mut text = String::new();
         let suite = suite_name(self.options.source);
+        let alone = |run: &Run| format!("{}_alone", run.function);
+        let bodies = self
+            .runs
+            .iter()
+            .filter(|run| !run.is_native)
+            .map(|run| (&run.case, framework.alone(&alone(run), &suite, &Self::entry(run))));
+        guarded(&mut text, bodies);
         for run in self.runs.iter_mut().filter(|run| !run.is_native) {
-            let entry = Self::entry(run);
-            let function = format!("{}_alone", run.function);
-            let body = framework.alone(&function, &suite, &entry);
-            guarded(&mut text, &run.case, &body);
-            run.function = function;
+            run.function = alone(run);
         }
         let mut changed: BTreeSet<&str> = BTreeSet::new();
         for test in tests {

@@ -29,6 +29,29 @@ fn a_trap_behind_a_null_pointer_is_kept_as_a_test() {
 }
 
 #[test]
+fn where_only_good_ends_count_a_label_is_covered_by_a_run_that_returns() {
+    let text = "
+        void abort(void);
+        int f(const int *p, int n) {
+            int sum = 0;
+            if (n > 3) {
+                sum = p[0] + 1;
+                if (sum < -2) abort();
+            }
+            if (n == 7) abort();
+            return sum;
+        }";
+    let config = |good_ends| Config { good_ends, ..Config::default() };
+    let found = explore_c(text, "f", &[Criterion::Dc], &config(true));
+    let crashed = found.tests.iter().filter(|test| test.ending != Ending::Returned);
+    assert_eq!(crashed.count(), 0, "{:?}", found.tests);
+    let covered = found.covered(Criterion::Dc);
+    assert_eq!(covered.len(), 4, "two outcomes lead to nothing but `abort`: {covered:?}");
+    let found = explore_c(text, "f", &[Criterion::Dc], &config(false));
+    assert_eq!(found.covered(Criterion::Dc).len(), 6, "{:?}", found.summary);
+}
+
+#[test]
 fn a_standard_stream_is_no_other_object_and_is_not_looked_into() {
     let text = "
         typedef struct _IO_FILE FILE;

@@ -48,10 +48,10 @@ fn suites_compile_and_run_with_every_framework_that_is_installed() {
     let made = compile(
         &place,
         "clang-19",
-        "-w -DLYDIAN_NO_MAIN -DLYDIAN_RUN_CRASHING -c tests/tests.c -o tests.o",
+        "-w -DLYDIAN_NO_MAIN -DLYDIAN_RUN_CRASHING -DLYDIAN_RUN_UNDEFINED -c tests/tests.c -o tests.o",
     );
     assert_eq!(made.code, Some(0), "{made}");
-    let crashing = "-w -DLYDIAN_RUN_CRASHING";
+    let crashing = "-w -DLYDIAN_RUN_CRASHING -DLYDIAN_RUN_UNDEFINED";
     let frameworks = [
         ("unity", "cc", "stddef.h", "tests_unity.c -Iunity"),
         ("cmocka", "cc", "cmocka.h", "tests_cmocka.c -lcmocka"),

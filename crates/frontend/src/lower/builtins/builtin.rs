@@ -408,8 +408,25 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let counted = self.expr(Expr::Binary(BinOp::MulU, counted, there));
                 Ok(self.expr(Expr::Binary(BinOp::AddU, counted, for_zero)))
             }
+            (BitsOp::LeadingZeros | BitsOp::TrailingZeros, None) => {
+                Ok(self.undefined_for_zero(result, counted, x))
+            }
             _ => Ok(counted),
         }
+    }
+
+    /// A positive count that C does not define where `x` is zero. A large number is added to it there and
+    /// taken away again: the sum is a signed overflow, which runs treat as undefined that are to follow C
+    /// strictly. In others the count is what it was.
+    fn undefined_for_zero(&mut self, of: Scalar, count: ExprId, x: ExprId) -> ExprId {
+        let there = self.test(x);
+        let there = self.cast(CastOp::ZExt, of.ty, there);
+        let one = self.constant(of.ty, 1);
+        let is_zero = self.expr(Expr::Binary(BinOp::SubU, one, there));
+        let most = self.constant(of.ty, (1 << (of.ty.bits() - 1)) - 1);
+        let large = self.expr(Expr::Binary(BinOp::MulU, is_zero, most));
+        let sum = self.expr(Expr::Binary(BinOp::AddS, count, large));
+        self.expr(Expr::Binary(BinOp::SubU, sum, large))
     }
 
     /// Bits of a byte by exchanging neighbours, pairs and halves; then the bytes.

@@ -13,6 +13,8 @@
 
 use std::fmt::Write as _;
 
+use crate::summary::OnDemand;
+
 /// A test framework.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framework {
@@ -42,22 +44,28 @@ pub struct Case {
 /// The reasons for which a test is compiled only if macros ask for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// It crashes or runs out of time: `LYDIAN_RUN_CRASHING`.
+    /// It crashes or runs out of time.
     pub crashes: bool,
-    /// It tries something outside of the program: `LYDIAN_RUN_UNCONFINED`.
+    /// C leaves undefined what it does.
+    pub is_undefined: bool,
+    /// It tries something outside of the program.
     pub attempts: bool,
 }
 
 impl Guard {
     /// The line before the test, if there is one.
-    pub(crate) const fn begins(self) -> Option<&'static str> {
-        match self {
-            Self { crashes: false, attempts: false } => None,
-            Self { crashes: true, attempts: false } => Some("#ifdef LYDIAN_RUN_CRASHING"),
-            Self { crashes: false, attempts: true } => Some("#ifdef LYDIAN_RUN_UNCONFINED"),
-            Self { crashes: true, attempts: true } => {
-                Some("#if defined LYDIAN_RUN_CRASHING && defined LYDIAN_RUN_UNCONFINED")
-            }
+    pub(crate) fn begins(self) -> Option<String> {
+        let all = [
+            (self.crashes, OnDemand::Crashing),
+            (self.is_undefined, OnDemand::Undefined),
+            (self.attempts, OnDemand::Unconfined),
+        ];
+        let macros = all.into_iter().filter(|(is_one, _)| *is_one).map(|(_, why)| why.macro_name());
+        let macros: Vec<&str> = macros.collect();
+        match macros[..] {
+            [] => None,
+            [one] => Some(format!("#ifdef {one}")),
+            _ => Some(format!("#if defined {}", macros.join(" && defined "))),
         }
     }
 }
@@ -110,14 +118,11 @@ impl Framework {
             let _ = writeln!(text, "extern \"C\" int {}(void);", case.function());
         }
         text.push('\n');
-        for case in cases {
+        let tests = cases.iter().map(|case| {
             let (name, function) = (&case.name, case.function());
-            guarded(
-                &mut text,
-                case,
-                &format!("TEST({suite}, {name}) {{ EXPECT_EQ(0, {function}()); }}\n"),
-            );
-        }
+            (case, format!("TEST({suite}, {name}) {{ EXPECT_EQ(0, {function}()); }}\n"))
+        });
+        guarded(&mut text, tests);
         text
     }
 
@@ -242,7 +247,7 @@ impl Framework {
         };
         text.push_str("\nint main(void)\n{\n");
         text.push_str(&before);
-        for (case, function) in cases {
+        let lines = cases.iter().map(|(case, function)| {
             let name = &case.name;
             let line = match self {
                 Self::Unity => format!("    RUN_TEST({function});\n"),
@@ -252,8 +257,9 @@ impl Framework {
                 Self::Check => format!("    tcase_add_test(all, {function});\n"),
                 _ => format!("    if (!CU_add_test(suite, \"{name}\", {function})) return 2;\n"),
             };
-            guarded(text, case, &line);
-        }
+            (*case, line)
+        });
+        guarded(text, lines);
         text.push_str(after);
         text.push_str("}\n");
     }
@@ -271,10 +277,23 @@ fn restore(text: &mut String, changed: &[&str]) {
     text.push_str("    lydian_kept = 1;\n}\n");
 }
 
-/// Adds lines that belong to a test.
-pub(crate) fn guarded(text: &mut String, case: &Case, lines: &str) {
-    let _ = match case.guard.begins() {
-        Some(begin) => write!(text, "{begin}\n{lines}#endif\n"),
-        None => write!(text, "{lines}"),
-    };
+/// Adds lines that belong to tests. Those of neighbours with the same guard stand behind it together.
+pub(crate) fn guarded<'c>(text: &mut String, all: impl IntoIterator<Item = (&'c Case, String)>) {
+    let mut open = Guard::default();
+    for (case, lines) in all {
+        if case.guard != open {
+            close(text, open);
+            let begin = case.guard.begins();
+            begin.into_iter().for_each(|begin| text.extend([begin.as_str(), "\n"]));
+            open = case.guard;
+        }
+        text.push_str(&lines);
+    }
+    close(text, open);
+}
+
+fn close(text: &mut String, guard: Guard) {
+    if guard != Guard::default() {
+        text.push_str("#endif\n");
+    }
 }

@@ -282,7 +282,11 @@ pub(super) fn initialiser(names: &Names, ty: CTypeId, value: &Value) -> Result<S
             Ok(characters(names.program, *element, bytes, length.unwrap_or(0)))
         }
         (CType::Array { element, .. }, Value::Array(elements)) => array(names, *element, elements),
-        (CType::Vector { element, .. }, Value::Array(elements)) => array(names, *element, elements),
+        (CType::Vector { element, .. }, Value::Array(elements)) => {
+            // Elements of vectors have no designators.
+            let parts = elements.iter().map(|value| initialiser(names, *element, value));
+            Ok(braced(&parts.collect::<Result<Vec<_>, _>>()?))
+        }
         (CType::Vector { element, .. }, Value::Text(bytes)) => {
             Ok(characters(names.program, *element, bytes, 0))
         }
@@ -318,17 +322,25 @@ pub(super) fn initialiser(names: &Names, ty: CTypeId, value: &Value) -> Result<S
     }
 }
 
-/// The initialiser of an array.
+/// The most elements side by side that are written as zeros before another one.
+const MOST_ZEROS: usize = 4;
+
+/// The initialiser of an array. Elements that are zero are left out where they are aggregates, where many
+/// stand side by side, and at the end.
 pub(super) fn array(names: &Names, element: CTypeId, elements: &[Value]) -> Result<String, String> {
     let mut parts = Vec::new();
     let mut next = 0;
-    for (index, value) in elements.iter().enumerate() {
-        let aggregate = matches!(value, Value::Struct(_) | Value::Union(..) | Value::Array(_));
-        if aggregate && value.is_zero() {
-            continue;
-        }
+    for (index, value) in elements.iter().enumerate().filter(|(_, value)| !value.is_zero()) {
+        let is_aggregate = matches!(value, Value::Struct(_) | Value::Union(..) | Value::Array(_));
         let text = initialiser(names, element, value)?;
-        parts.push(if index == next { text } else { format!("[{index}] = {text}") });
+        if index - next > MOST_ZEROS || is_aggregate && index > next {
+            parts.push(format!("[{index}] = {text}"));
+        } else {
+            for zero in &elements[next..index] {
+                parts.push(initialiser(names, element, zero)?);
+            }
+            parts.push(text);
+        }
         next = index + 1;
     }
     Ok(braced(&parts))

@@ -103,7 +103,7 @@ impl<N: Notes> Machine<'_, '_, N> {
     }
 
     /// Ends the path, and reopens the labels that its model covered.
-    fn assumption_fails(&mut self, state: &mut State<N>) -> Interrupt {
+    pub(crate) fn assumption_fails(&mut self, state: &mut State<N>) -> Interrupt {
         self.retract(state);
         state.claims.keep = false;
         Interrupt::End(Ending::Assumption)

@@ -56,7 +56,8 @@ pub(crate) struct Context<'p> {
     pub(crate) globals: Vec<u64>,
     /// The variables that hold standard streams, with the addresses of the streams.
     pub(crate) streams: Vec<(GlobalId, u64)>,
-    /// Whether the program may state assumptions about its inputs while it runs.
+    /// Whether paths may end by an assumption about inputs: the program may state one while it runs, or
+    /// traps are taken for that.
     pub(crate) assumes: bool,
     /// Whether the program has global variables that can be written.
     pub(crate) has_variables: bool,
@@ -100,7 +101,7 @@ impl<'p> Context<'p> {
         let behind = globals.split_off(program.globals.len());
         let streams = held.into_iter().zip(behind).collect();
         let (reach, traps) = (RefCell::default(), RefCell::default());
-        let assumes = program.functions.iter().any(|(id, function)| {
+        let assumes_in_text = program.functions.iter().any(|(id, function)| {
             let model = model_of(&program.types, &function.name, function.ty);
             let function = match model.map(|model| model.function) {
                 Some(LibFn::Verification(known)) if function.body.is_none() => known,
@@ -108,6 +109,7 @@ impl<'p> Context<'p> {
             };
             function.assumes() && program.is_used(id)
         });
+        let assumes = config.good_ends || assumes_in_text;
         let is_library = |name: &str| name.starts_with('.') || is_library_object(name);
         let has_variables =
             program.globals.values().any(|global| !global.read_only && !is_library(&global.name));

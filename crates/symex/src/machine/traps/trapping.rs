@@ -36,8 +36,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             if known == Some(false) {
                 continue;
             }
-            if !state.has_begun(self.roots.len()) {
-                // A condition without a value does not hold.
+            if self.excludes_traps(state) {
                 let safe = self.pool.not(condition);
                 self.assume_in_program(state, safe)?;
                 continue;
@@ -70,10 +69,16 @@ impl<N: Notes> Machine<'_, '_, N> {
         Ok(())
     }
 
+    /// Whether inputs that trap are left out: a condition of the user that has no value does not hold, and
+    /// good ends may be all that counts.
+    fn excludes_traps(&self, state: &State<N>) -> bool {
+        self.context.config.good_ends || !state.has_begun(self.roots.len())
+    }
+
     /// Ends the path in a trap. Its test is kept if it is the first at this place.
     pub(crate) fn trapped(&mut self, state: &mut State<N>, kind: TrapKind) -> Interrupt {
-        if !state.has_begun(self.roots.len()) {
-            return Interrupt::End(Ending::Assumption);
+        if self.excludes_traps(state) {
+            return self.assumption_fails(state);
         }
         self.note_difference(state);
         if self.is_new_crash(state, kind) {
