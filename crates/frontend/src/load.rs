@@ -12,6 +12,7 @@ use lydian_ir::{FuncId, Program};
 use crate::flags::CompileFlags;
 use crate::lower::{LoweredUnit, LoweringOptions, UnsupportedConstruct, lower};
 use crate::parse::{FrontendError, ParseRequest, ParsedUnit, parse_unit};
+use crate::preprocess::SelfRunningAttributes;
 
 /// A request to load a source file.
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub struct Unit {
     pub written: Vec<WrittenLine>,
     /// Whether C took the place of assembly that is not this machine's.
     pub had_foreign_assembly: bool,
+    /// The attributes of functions that ran by themselves and are plain functions now.
+    pub self_running: SelfRunningAttributes,
 }
 
 /// Loads one source file. Runs clang; see [`parse_unit`].
@@ -66,7 +69,7 @@ pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
     let mut diagnostics = parsed.diagnostics;
     diagnostics.append(&mut lowered.diagnostics);
     let LoweredUnit { program, outlines, left_out, volatile_parts, .. } = lowered;
-    let ParsedUnit { source, flags, written, had_foreign_assembly, .. } = parsed;
+    let ParsedUnit { source, flags, written, had_foreign_assembly, self_running, .. } = parsed;
     log::info!(
         "loaded {}: {} functions with bodies, {} bytes of text; parsed in {parsing:.1?}, lowered in {:.1?}",
         request.parse.source.display(),
@@ -84,6 +87,7 @@ pub fn load(request: &LoadRequest) -> Result<Unit, FrontendError> {
         volatile_parts,
         written,
         had_foreign_assembly,
+        self_running,
     })
 }
 

@@ -7,7 +7,10 @@ use crate::ctypes::TargetLayout;
 use crate::decode::{Insertions, decode};
 use crate::flags::{CompileFlags, FlagError};
 use crate::layout::target;
-use crate::preprocess::{PreprocessedText, Preprocessing, preprocess, without_markers};
+use crate::preprocess::{
+    PreprocessedText, Preprocessing, SelfRunning, SelfRunningAttributes, preprocess,
+    without_markers,
+};
 use lydian_base::{Diagnostic, Place, SourceMap};
 use lydian_ir::source::WrittenLine;
 use std::io::Read as _;
@@ -24,12 +27,20 @@ pub struct ParseRequest {
     pub clang: Option<Clang>,
     /// How the source is preprocessed.
     pub preprocessing: Preprocessing,
+    /// What becomes of functions that run by themselves.
+    pub self_running: SelfRunning,
 }
 
 impl ParseRequest {
     /// A request to parse `source` with `flags`, with the clang that is installed.
     pub fn new(source: impl Into<PathBuf>, flags: CompileFlags) -> Self {
-        Self { source: source.into(), flags, clang: None, preprocessing: Preprocessing::Clang }
+        Self {
+            source: source.into(),
+            flags,
+            clang: None,
+            preprocessing: Preprocessing::Clang,
+            self_running: SelfRunning::Stays,
+        }
     }
 }
 
@@ -48,6 +59,8 @@ pub struct ParsedUnit {
     pub written: Vec<WrittenLine>,
     /// Whether C took the place of assembly that is not this machine's.
     pub had_foreign_assembly: bool,
+    /// The attributes of functions that ran by themselves and are plain functions now.
+    pub self_running: SelfRunningAttributes,
 }
 
 /// Why a source file was not parsed.
@@ -79,7 +92,13 @@ pub enum FrontendError {
 pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
     let clang = located(request)?;
     let ClangInput { flags, target, text, mut diagnostics } = prepare(&clang, request)?;
-    let PreprocessedText { source, diagnostics: of_labels, written, had_foreign_assembly } = text;
+    let PreprocessedText {
+        source,
+        diagnostics: of_labels,
+        written,
+        had_foreign_assembly,
+        self_running,
+    } = text;
     diagnostics.extend(of_labels);
     let text = parsable(&clang, source.text());
     let none = Insertions::default();
@@ -103,7 +122,7 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
             ast = with_bounds;
         }
     }
-    Ok(ParsedUnit { ast, source, flags, diagnostics, written, had_foreign_assembly })
+    Ok(ParsedUnit { ast, source, flags, diagnostics, written, had_foreign_assembly, self_running })
 }
 
 /// What clang prints of a source file, with what is needed to decode it: for keeping, and for
@@ -185,16 +204,18 @@ struct ClangInput {
 /// text is preprocessed again without it.
 fn prepare(clang: &Clang, request: &ParseRequest) -> Result<ClangInput, FrontendError> {
     let mut flags = request.flags.clone();
-    let (probed, text) = std::thread::scope(|scope| {
-        let text = scope
-            .spawn(|| preprocess(clang, &request.source, &request.flags, &request.preprocessing));
+    let text = |flags: &CompileFlags, how: &Preprocessing| {
+        preprocess(clang, &request.source, flags, how, request.self_running)
+    };
+    let (probed, first) = std::thread::scope(|scope| {
+        let text = scope.spawn(|| text(&request.flags, &request.preprocessing));
         let probed = target::probe(clang, &mut flags);
         (probed, text.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     let (target, diagnostics) = probed?;
     let text = match request.preprocessing == Preprocessing::Clang && flags != request.flags {
-        false => text?,
-        true => preprocess(clang, &request.source, &flags, &Preprocessing::Clang)?,
+        false => first?,
+        true => text(&flags, &Preprocessing::Clang)?,
     };
     Ok(ClangInput { flags, target, text, diagnostics })
 }

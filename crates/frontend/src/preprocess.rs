@@ -11,6 +11,7 @@ mod blocks;
 mod comments;
 mod edits;
 mod foreign;
+mod self_running;
 
 use crate::clang::{Clang, ClangError};
 use crate::flags::CompileFlags;
@@ -21,6 +22,8 @@ pub(crate) use foreign::without_markers;
 use foreign::{Replacements, foreign_assembly};
 use lydian_base::{Diagnostic, Place, SourceMap};
 use lydian_ir::source::WrittenLine;
+use self_running::made_plain;
+pub use self_running::{SelfRunning, SelfRunningAttributes};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -71,6 +74,8 @@ pub struct PreprocessedText {
     pub written: Vec<WrittenLine>,
     /// Whether C took the place of assembly that is not this machine's.
     pub had_foreign_assembly: bool,
+    /// The attributes of functions that ran by themselves and are plain functions now.
+    pub self_running: SelfRunningAttributes,
 }
 
 /// Preprocesses `source` with the user's flags. Runs clang once, and twice more when there are
@@ -80,6 +85,7 @@ pub fn preprocess(
     source: &Path,
     flags: &CompileFlags,
     how: &Preprocessing,
+    self_running: SelfRunning,
 ) -> Result<PreprocessedText, ClangError> {
     let input = absolute_if_moved(source, flags);
     let text = |mode: &str| match how {
@@ -102,7 +108,11 @@ pub fn preprocess(
         // The user's own compiler assembles it.
         Preprocessing::Compiler { .. } | Preprocessing::Done => Replacements::default(),
     };
-    let mut made = assemble(&stripped, &foreign, &input.to_string_lossy(), is_gcc);
+    let plain = match self_running {
+        SelfRunning::Stays => (Vec::new(), SelfRunningAttributes::default()),
+        SelfRunning::IsPlain => made_plain(&stripped.text),
+    };
+    let mut made = assemble(&stripped, (&foreign, plain), &input.to_string_lossy(), is_gcc);
     made.source.find_columns(|file| {
         let path = flags.directory().map_or_else(|| PathBuf::from(file), |base| base.join(file));
         let bytes = std::fs::read(path).ok()?;
@@ -193,11 +203,12 @@ fn expand_predicates(
 /// Puts the prelude and the calls into the text, and the attributes where clang needs them.
 fn assemble(
     stripped: &StrippedText,
-    foreign: &Replacements,
+    (foreign, (plain, self_running)): (&Replacements, (Vec<Edit>, SelfRunningAttributes)),
     main_file: &str,
     is_gcc: bool,
 ) -> PreprocessedText {
     let mut edits = move_layout_attributes(&stripped.text);
+    edits.extend(plain);
     edits.extend(foreign.edits.iter().cloned());
     edits.extend(stripped.labels.iter().map(|label| Edit {
         at: label.at,
@@ -232,7 +243,7 @@ fn assemble(
     });
     let written = written.collect();
     let had_foreign_assembly = !foreign.places.is_empty();
-    PreprocessedText { source, diagnostics, written, had_foreign_assembly }
+    PreprocessedText { source, diagnostics, written, had_foreign_assembly, self_running }
 }
 
 /// Whether the program declares `lydian_label` itself.
@@ -252,7 +263,14 @@ mod tests {
         let path = directory.path().join("a.c");
         std::fs::write(&path, text).unwrap();
         let clang = Clang::locate().unwrap();
-        preprocess(&clang, &path, &CompileFlags::default(), &Preprocessing::Clang).unwrap()
+        preprocess(
+            &clang,
+            &path,
+            &CompileFlags::default(),
+            &Preprocessing::Clang,
+            SelfRunning::Stays,
+        )
+        .unwrap()
     }
 
     #[test]
@@ -304,8 +322,14 @@ mod tests {
         let path = directory.path().join("a.c");
         std::fs::write(&path, "\n#include \"no_such.h\"\n").unwrap();
         let clang = Clang::locate().unwrap();
-        let error =
-            preprocess(&clang, &path, &CompileFlags::default(), &Preprocessing::Clang).unwrap_err();
+        let error = preprocess(
+            &clang,
+            &path,
+            &CompileFlags::default(),
+            &Preprocessing::Clang,
+            SelfRunning::Stays,
+        )
+        .unwrap_err();
         let ClangError::Rejected(diagnostics) = error else { panic!("{error}") };
         assert_eq!(diagnostics[0].place.as_ref().unwrap().line, 2);
         assert!(diagnostics[0].message.contains("no_such.h"));

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use lydian_base::{Diagnostic, MacroUses, Place, SourceMap, Span};
 use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::preprocess::SelfRunningAttributes;
 use lydian_inputs::InputSpec;
 use lydian_ir::interp::Location;
 use lydian_ir::source::{Point, WrittenLine};
@@ -25,6 +26,7 @@ mod learning;
 pub(crate) mod linked;
 mod loading;
 pub(crate) mod paths;
+pub(crate) mod registered;
 pub(crate) mod request;
 mod settings_in_c;
 pub(crate) mod undefined;
@@ -84,6 +86,8 @@ pub(crate) struct UserBuild {
     pub(crate) stubs: Vec<String>,
     /// Whether C took the place of assembly in the file that is not this machine's.
     pub(crate) had_foreign_assembly: bool,
+    /// The attributes of functions of the file that run by themselves, except in tests of functions.
+    pub(crate) self_running: SelfRunningAttributes,
 }
 
 /// The settings of a project, apart from those that its specification of inputs has.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lydian_base::Diagnostic;
+use lydian_frontend::preprocess::SelfRunningAttributes;
 use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
 use lydian_native::{Build, MeasuredRun, Run};
@@ -49,7 +50,7 @@ pub enum SuiteFormat {
 pub struct FailingTest {
     /// Its name.
     pub name: String,
-    /// Its ending.
+    /// Its ending, and where it ended if that is known.
     pub ending: String,
 }
 
@@ -63,6 +64,8 @@ pub(crate) struct KeptTest {
     pub(crate) covers: Vec<String>,
     /// Its purpose in terms of the source text.
     pub(crate) kept_for: Vec<String>,
+    /// The file and line where it fails, if it does and this is known.
+    pub(crate) fails_at: Option<String>,
 }
 
 /// Why the suite as C has a test with such a run behind a macro; none if it runs by default.
@@ -102,7 +105,7 @@ impl KeptTest {
             return Ok(None);
         }
         let (covers, kept_for) = (Vec::new(), Vec::new());
-        Ok(Some(Self { name, test, measured, observed, covers, kept_for }))
+        Ok(Some(Self { name, test, measured, observed, covers, kept_for, fails_at: None }))
     }
 }
 
@@ -135,7 +138,9 @@ impl Suite {
             let name = if ends_well { kept.name.clone() } else { format!("{}_fails", kept.name) };
             let name = names::unique(&name, &mut self.names);
             if !ends_well {
-                faults.push(FailingTest { name: name.clone(), ending: outcome.to_string() });
+                let at = kept.fails_at.map(|place| format!(" at {place}"));
+                let ending = format!("{outcome}{}", at.unwrap_or_default());
+                faults.push(FailingTest { name: name.clone(), ending });
             }
             names.push(name.clone());
             let ObservedTest { observation, no_variables, .. } = kept.observed;
@@ -222,6 +227,7 @@ impl Suite {
         let options = suite::c::Options {
             source: &source,
             include: &include,
+            before: &without_self_running(project.build.self_running),
             stubs: &stubs,
             driver,
             externals: &externals,
@@ -263,6 +269,21 @@ impl Suite {
         }
         Ok(files)
     }
+}
+
+/// Directives by which functions that run by themselves run only where tests call them.
+fn without_self_running(attributes: SelfRunningAttributes) -> String {
+    let parameters = match attributes {
+        SelfRunningAttributes { with_priority: true, .. } => "(priority)",
+        SelfRunningAttributes { plain: true, .. } => "",
+        SelfRunningAttributes { .. } => return String::new(),
+    };
+    let names = ["constructor", "__constructor__", "destructor", "__destructor__"];
+    let lines = names.map(|name| format!("#define {name}{parameters} __unused__\n"));
+    format!(
+        "/* Functions that run by themselves run only where a test calls them. */\n{}",
+        lines.concat()
+    )
 }
 
 /// The macros that the files of a program define anywhere.

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use lydian_base::{Severity, SourceMap};
 use lydian_clib::{ClibError, Inputs, Library, Purpose};
 use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::preprocess::SelfRunning;
 use lydian_frontend::{LoadRequest, ParseRequest, Unit};
 use lydian_inputs::settings::MutateSettings;
 use lydian_inputs::{InputSpec, Settings};
@@ -45,16 +46,20 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     let file = &request.file;
     let flags = flags_of(file, &request.flags, request.compile_commands.as_deref())?;
     check_language(file)?;
-    let mut unit = parse(&request.file, &flags, request)?;
+    let mut unit = parse(&request.file, &flags, request, SelfRunning::Stays)?;
     let of_whole = |asked| WholeProgram::of(&unit.program, request, asked);
     let program = request.program.as_ref().map(of_whole).transpose()?.flatten();
+    if !unit.program.startup.is_empty() {
+        // The driver of a whole program calls them.
+        unit = parse(&request.file, &flags, request, SelfRunning::IsPlain)?;
+    }
     settings_in_c::check_fit(&unit.program, &config, &request.file)?;
     let mut extra = SettingsInC::of(&unit.program, &config)?;
     extra.add(program.as_ref().map_or("", |program| &program.driver));
     if !extra.is_empty() {
         let folder = files::temporary_folder()?;
         let file = extra.write(folder.path(), &request.file)?;
-        unit = parse(&file, &flags, request)
+        unit = parse(&file, &flags, request, SelfRunning::IsPlain)
             .map_err(|failure| settings_in_c::blame(failure, &unit.program, &config))?;
         settings_in_c::check_compiled(&unit.program, &config)?;
     }
@@ -63,13 +68,16 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
         return Err(Error { kind: ErrorKind::Usage, diagnostics: Vec::new() });
     }
     let functions = chosen(&unit.program, &unit.source, request)?;
-    let others = others(request, observer)?;
+    let others = match program {
+        Some(_) => others(request, SelfRunning::Stays, observer)?,
+        None => others(request, SelfRunning::IsPlain, observer)?,
+    };
     let texts = std::iter::once(&unit).chain(others.iter().map(|(_, unit)| unit));
     let texts: Vec<SourceMap> = texts.map(|unit| unit.source.clone()).collect();
     let (users, starts) =
         SourceMap::join(&texts).ok_or_else(|| units::unlinked(LinkError::TooLong))?;
     let written = unit.written.clone();
-    let had_foreign_assembly = unit.had_foreign_assembly;
+    let (had_foreign_assembly, self_running) = (unit.had_foreign_assembly, unit.self_running);
     let all = std::iter::once(&unit).chain(others.iter().map(|(_, unit)| unit));
     let left_out = all.flat_map(left_out).collect();
     let companions = others.iter().map(|(_, unit)| companion(unit)).collect();
@@ -106,6 +114,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
             companions,
             stubs,
             had_foreign_assembly,
+            self_running,
         },
         settings: ProjectSettings { text, accepted, config },
         whole,
@@ -118,6 +127,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
 /// The other files of the program, which the user names, loaded.
 fn others(
     request: &ProjectRequest,
+    self_running: SelfRunning,
     observer: &dyn Observer,
 ) -> Result<Vec<(PathBuf, Unit)>, Error> {
     let sources =
@@ -126,7 +136,10 @@ fn others(
     let sources: Vec<_> =
         sources.into_iter().filter(|source| canonical(&source.file) != own).collect();
     let mut requests = units::requests(&sources);
-    requests.iter_mut().for_each(|one| one.lowering = request.lowering());
+    for one in &mut requests {
+        one.lowering = request.lowering();
+        one.parse.self_running = self_running;
+    }
     let files = sources.iter().map(|source| source.file.clone());
     Ok(files.zip(units::load(&requests, observer)?).collect())
 }
@@ -176,8 +189,13 @@ fn whole(
     Ok((linked.program, linked.source))
 }
 
-fn parse(file: &Path, flags: &CompileFlags, request: &ProjectRequest) -> Result<Unit, Error> {
-    let parse = ParseRequest::new(file, flags.clone());
+fn parse(
+    file: &Path,
+    flags: &CompileFlags,
+    request: &ProjectRequest,
+    self_running: SelfRunning,
+) -> Result<Unit, Error> {
+    let parse = ParseRequest { self_running, ..ParseRequest::new(file, flags.clone()) };
     let load = LoadRequest { parse, lowering: request.lowering() };
     lydian_frontend::load(&load).map_err(rejected)
 }

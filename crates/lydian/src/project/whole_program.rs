@@ -3,19 +3,20 @@
 //!
 //! A `main` that takes arguments is called by a driver, which is C that is compiled with the user's
 //! file. It makes the arguments from inputs, in KLEE's way and under KLEE's names, and calls `main`. So
-//! all engines run the same program, and an argument is an input like any other.
+//! all engines run the same program, and an argument is an input like any other. It also calls the
+//! functions of the file that run by themselves before `main`, and has those called that run at the exit.
 
 use std::fmt::Write as _;
 
 use lydian_clib::Inputs;
 use lydian_inputs::Settings;
 use lydian_ir::libc::gives_inputs;
-use lydian_ir::{CType, CTypeId, FuncId, Function, Program};
+use lydian_ir::{CType, CTypeId, FuncId, Function, Moment, Program};
 
 use super::request::{ArgumentBounds, FileBounds, ProjectRequest, WholeProgramRequest};
 use crate::error::Error;
 
-/// The function that calls a `main` with parameters.
+/// The function that calls a `main` with parameters, or with functions that run before or after it.
 pub(crate) const DRIVER: &str = "lydian_main";
 
 /// The most arguments, and their greatest length: with more, explorations do not end.
@@ -112,10 +113,10 @@ fn driver(
     let CType::Function { result, params, .. } = program.types.get(main.ty) else {
         return Err(wrong("main is no function".into()));
     };
-    if params.is_empty() {
-        if most > 0 {
-            return Err(wrong("main takes no arguments, so --sym-args says nothing".into()));
-        }
+    if params.is_empty() && most > 0 {
+        return Err(wrong("main takes no arguments, so --sym-args says nothing".into()));
+    }
+    if params.is_empty() && program.startup.is_empty() {
         return Ok(String::new());
     }
     if least > most || most > MOST_ARGUMENTS || length > LONGEST_ARGUMENT {
@@ -148,6 +149,9 @@ fn driver_text(
 ) -> String {
     let is_void = matches!(program.types.get(result), CType::Void);
     let mut text = String::from("# 1 \"lydian: the arguments of main\"\n");
+    if !program.run_at(Moment::AtExit).is_empty() {
+        text += "int atexit(void (*)(void));\n";
+    }
     if most > 0 {
         text += "void klee_make_symbolic(void *, __SIZE_TYPE__, const char *);\n";
         text += "int klee_range(int, int, const char *);\n";
@@ -176,13 +180,34 @@ fn driver_text(
         };
         let _ = writeln!(text, "    if (argc > {place}) {{ {call}argv[{place}] = text[{at}]; }}");
     }
-    text += "    (void)text; (void)environment;\n";
-    let given = ["argc", "(void *)argv", "(void *)environment"];
-    let arguments = given.into_iter().chain(std::iter::repeat("0")).take(params.len());
-    let call = format!("main({})", arguments.collect::<Vec<_>>().join(", "));
+    text += "    (void)argc; (void)argv; (void)text; (void)environment;\n";
+    // Of functions at the exit the last that is registered runs first.
+    for function in program.run_at(Moment::AtExit).into_iter().rev() {
+        let _ = writeln!(text, "    atexit((void (*)(void)){});", program.functions[function].name);
+    }
+    for function in program.run_at(Moment::BeforeMain) {
+        let Function { name, ty, .. } = &program.functions[function];
+        let _ = writeln!(text, "    {};", call(name, parameters(program, *ty)));
+    }
+    let call = call("main", params.len());
     text += &match is_void {
         true => format!("    {call};\n    return 0;\n}}\n"),
         false => format!("    return (int){call};\n}}\n"),
     };
     text
+}
+
+/// The number of parameters of a function.
+fn parameters(program: &Program, function: CTypeId) -> usize {
+    match program.types.get(function) {
+        CType::Function { params, .. } => params.len(),
+        _ => 0,
+    }
+}
+
+/// A call with as many of the arguments of `main` as there are parameters.
+fn call(name: &str, parameters: usize) -> String {
+    let given = ["argc", "(void *)argv", "(void *)environment"];
+    let arguments = given.into_iter().chain(std::iter::repeat("0")).take(parameters);
+    format!("{name}({})", arguments.collect::<Vec<_>>().join(", "))
 }

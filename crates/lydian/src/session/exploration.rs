@@ -21,6 +21,7 @@ use super::state::{Conclusion, LastDiscovery, Round, Session};
 use super::test_validation::TestValidation;
 use super::unknown_reasons::reason;
 use crate::error::Error;
+use crate::project::registered::Registered;
 
 /// An objective that an exploration left.
 struct OpenGoal<'s> {
@@ -181,6 +182,8 @@ impl Session<'_, '_> {
         });
         let all: Vec<OpenGoal<'_>> = labels.chain(hypers).collect();
         let (program, whole) = (&self.project.program, self.project.entry().is_some());
+        let registered = if whole { Registered::of(program) } else { Registered::default() };
+        let beside = registered.assumption(program);
         let mut unmet = summary.unmet.iter();
         let none_begin = unmet.find(|unmet| matches!(unmet, Unmet::Preconditions { .. }));
         let evidence = all.iter().map(|OpenGoal { goal, reasons, bounds }| {
@@ -193,8 +196,13 @@ impl Session<'_, '_> {
             } else if elsewhere {
                 let what = "runs that begin in another function may cover it".to_owned();
                 Evidence::Unknown { reason: UnknownReason::NotFollowed(what) }
+            } else if let Some(by) = registered.by(target.objectives.function).filter(|_| complete)
+            {
+                let what = format!("it may run where `{by}` has it called, which is not explored");
+                Evidence::Unknown { reason: UnknownReason::NotFollowed(what) }
             } else if complete {
-                self.complete(summary, bounds)
+                let bounds: Vec<Assumption> = bounds.iter().chain(&beside).cloned().collect();
+                self.complete(summary, &bounds)
             } else {
                 Evidence::Unknown { reason: reason(&self.places, reasons) }
             };

@@ -84,10 +84,13 @@ impl Session<'_, '_> {
             let new = names.remove(&position).unwrap_or_default();
             let (covers, mut kept_for) = (self.names_of(&new), self.kept_for(&new));
             kept_for.extend(occurrences.get(&position).into_iter().flatten().cloned());
+            let fails_at = (!outcome.is_regular()).then(|| self.failing_place(&test)).flatten();
+            // What it shows is all that a test is kept for which covers nothing that others do not.
+            kept_for.extend(fails_at.as_ref().map(|place| format!("{place}: {outcome}")));
             let observed = self.observed(&test, &measured)?;
             let name = self.name_after(&new);
             let goals = candidates[position].covers.iter().copied().chain(new).collect();
-            let kept = KeptTest { name, covers, kept_for, test, measured, observed };
+            let kept = KeptTest { name, covers, kept_for, test, measured, observed, fails_at };
             worth.push((kept, goals));
         }
         Ok(worth)

@@ -56,6 +56,8 @@ pub struct Options<'a> {
     pub source: &'a str,
     /// The path of the source, as an `#include` in the file finds it.
     pub include: &'a str,
+    /// Directives that go before the source.
+    pub before: &'a str,
     /// The paths of files with definitions of undefined names, to be included after the source.
     pub stubs: &'a [&'a str],
     /// C that goes after the source and these files, as if it were part of it.
@@ -301,6 +303,7 @@ impl Writer<'_> {
         }
         let before = self.stubs.before();
         self.text.push_str(&before);
+        self.text.push_str(self.options.before);
         if let Some(main) = self.program.function_named("main") {
             // As a function of another name it would not return 0 at its end.
             let types = &self.program.types;

@@ -180,6 +180,7 @@ fn the_c_file_compiles_without_warnings_and_its_tests_hold() {
     let options = Options {
         source: "unit.c",
         include: "unit.c",
+        before: "",
         stubs: &[],
         driver: "",
         externals: &externals,

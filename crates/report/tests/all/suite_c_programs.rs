@@ -50,6 +50,7 @@ impl World {
         let options = Options {
             source: "code.c",
             include: "code.c",
+            before: "",
             stubs: &[],
             driver: "",
             externals: &[],

@@ -312,3 +312,32 @@ fn each_row_of_a_program_says_which_tests_cover_it() {
     let line = ran.out.lines().find(|line| line.starts_with("sign: covered by ")).expect("a line");
     assert!(tests.len() >= 2 && tests.iter().all(|test| line.contains(test)), "{line}");
 }
+
+#[test]
+fn functions_before_main_run_and_those_that_the_system_calls_are_not_infeasible() {
+    let place = Workplace::with(
+        "#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\nstatic int ready, value;\nstatic char \
+         *memory;\n__attribute__((constructor(102))) static void second(void)\n{\n    if (ready == 1)\n        \
+         ready = 2;\n    puts(\"early\");\n}\n__attribute__((constructor(101))) static void \
+         first(void)\n{\n    ready = 1;\n    memory = malloc(3);\n}\n__attribute__((destructor)) static void \
+         late(void)\n{\n    free(memory);\n}\nstatic void bye(void)\n{\n    value = 4;\n}\nstatic void *run(void \
+         *p)\n{\n    value = 5;\n    return p;\n}\nint main(int argc, char **argv)\n{\n    pthread_t thread;\n    if \
+         (ready != 2)\n        return 7;\n    atexit(bye);\n    pthread_create(&thread, 0, run, 0);\n    return \
+         argc > 2;\n}\n",
+    );
+    let ran = place.done("gen unit.c --program --sym-args 0 2 1 -c stmt --time 4 --json out.json");
+    let table = place.json("out.json");
+    let of = |name: &str| figures(&table, name, "stmt");
+    for (name, expected) in [
+        ("main", [5, 4, 0, 0, 0]),
+        ("first", [2, 2, 0, 0, 0]),
+        ("second", [3, 3, 0, 0, 0]),
+        ("late", [1, 0, 0, 0, 1]),
+        ("bye", [1, 0, 0, 0, 1]),
+        ("run", [2, 0, 0, 0, 2]),
+    ] {
+        assert_eq!(of(name), expected, "{name}: {ran}");
+    }
+    assert!(ran.out.contains("run stmt: 2 unknown: it may run where `pthread_create`"), "{ran}");
+    assert!(ran.out.contains("what `pthread_create` has run, as `run`, changes nothing"), "{ran}");
+}

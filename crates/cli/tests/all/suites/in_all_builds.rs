@@ -324,3 +324,24 @@ fn calls_are_counted_that_headers_make_of_others_where_compilers_optimise() {
     let suite = place.read("tests/tests.c");
     assert!(suite.contains("CHECK_CALLS(putchar, 2);"), "{suite}");
 }
+
+#[test]
+fn functions_that_run_before_main_run_only_where_a_test_calls_them() {
+    let place = Workplace::with(
+        "#include <stdlib.h>\nstatic int table[4], ready;\nstatic char *memory;\n__attribute__((constructor)) \
+         static void prepare(void)\n{\n    memory = malloc(4);\n    table[0] = 5;\n    ready = \
+         1;\n}\n__attribute__((destructor)) static void release(void)\n{\n    free(memory);\n}\nint get(int \
+         i)\n{\n    if (!ready)\n        return -1;\n    return table[i & 3];\n}\n",
+    );
+    passes_everywhere(&place, "");
+    // A whole program begins with them.
+    place.write(
+        "run.c",
+        "static int ready;\n__attribute__((constructor)) static void early(void)\n{\n    ready = 1;\n}\nint \
+         main(int argc, char **argv)\n{\n    if (!ready)\n        return 7;\n    return argc > 2;\n}\n",
+    );
+    place.done("gen run.c --program -c stmt -o whole --time 2 --json whole.json");
+    let [all, covered, infeasible, ..] = figures(&place.json("whole.json"), "main", "stmt");
+    assert_eq!((all, covered + infeasible), (3, 3));
+    assert_eq!(infeasible, 1);
+}

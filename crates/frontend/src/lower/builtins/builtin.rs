@@ -119,6 +119,10 @@ impl Builtin {
             let unsupported = || Self::Unsupported(format!("the atomic operation `{name}`"));
             return Some(AtomicOp::of_name(name).map_or_else(unsupported, Self::Sync));
         }
+        // Clang's headers for x86 declare them, and it knows them by these names.
+        if let "_mm_pause" | "_mm_lfence" | "_mm_mfence" | "_mm_sfence" | "_mm_clflush" = name {
+            return Some(Self::ArgumentsOnly);
+        }
         let rest = name.strip_prefix("__builtin_")?;
         Some(
             Self::plain(rest)

@@ -4,15 +4,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lydian_base::Place;
+use lydian_ir::interp::End;
+use lydian_ir::test::Test;
 use lydian_objective::Criterion;
 use lydian_report::suite::names;
 use rustc_hash::FxHashSet;
 
+use crate::project::location_span;
 use crate::session::goals::{Entry, Goal};
 use crate::session::state::Session;
 
 /// Characters of a line of the source, or of a predicate, that are shown.
 const MOST: usize = 72;
+
+/// How far a test is followed to the place where it fails.
+const STEPS_TO_FAILURE: u64 = 1 << 20;
 
 /// The most lines of an expression in the source.
 const LINES: u32 = 6;
@@ -50,15 +56,27 @@ impl Session<'_, '_> {
             }
         }
         let shown = lines.into_iter().map(|((file, line), texts)| {
-            let name =
-                Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
             let text = match texts.is_empty() {
                 true => self.project.texts.line(file, line).unwrap_or_default().to_owned(),
                 false => without_repeated(&texts).join("; "),
             };
-            format!("{name}:{line}: {}", shortened(&text))
+            format!("{}: {}", short_place(file, line), shortened(&text))
         });
         shown.collect()
+    }
+
+    /// The file and line in the user's code where a test fails, as the interpreter sees it.
+    pub(crate) fn failing_place(&self, test: &Test) -> Option<String> {
+        let program = &self.project.program;
+        let run = self.runner.follow(test, STEPS_TO_FAILURE)?;
+        if !matches!(run.end, End::Trapped(_)) {
+            return None;
+        }
+        let mut places = run.location.iter().chain(&run.open_calls);
+        let own = places.find(|at| !program.functions[at.function].library)?;
+        let span = location_span(program, *own)?;
+        let Place { file, line, .. } = self.project.texts.all.place(span.start);
+        Some(short_place(&file, line))
     }
 
     /// The text of an objective, with the macros that the source has there.
@@ -78,6 +96,12 @@ impl Session<'_, '_> {
         let is_hidden = names::identifiers(predicate).any(|word| !known.contains(word));
         is_hidden.then(|| MacroLine { line, is_negated: predicate.starts_with('!') })
     }
+}
+
+/// The name of a file without its folder, and a line.
+fn short_place(file: &str, line: u32) -> String {
+    let name = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
+    format!("{name}:{line}")
 }
 
 /// A predicate that is not found in the source.
