@@ -2,6 +2,7 @@
 
 use lydian_ir::cexact::prelude_for;
 
+use crate::rewrite::decision::boundary::FLUSH;
 use crate::rewrite::request::{Purpose, RewriteRequest};
 
 /// The role of a unit among the units of a text.
@@ -57,7 +58,9 @@ impl UnitFrame<'_> {
     fn shared(&self, request: &RewriteRequest<'_>, mutant_probes: &str) -> String {
         let target = request.program.types.target;
         let texts = [self.declarations, mutant_probes, self.text, self.epilogue];
-        prelude_for(target, Some("lydian_readable"), &texts)
+        let flushes = texts.iter().any(|text| text.contains("lydian_flush("));
+        let flush = if flushes { FLUSH } else { "" };
+        prelude_for(target, Some("lydian_readable"), &texts) + flush
     }
 }
 
