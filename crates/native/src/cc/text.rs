@@ -274,6 +274,8 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
             wide.collect::<Vec<_>>().join(", "),
             WIDEST = tables.wide.iter().map(|table| table.words).max().unwrap_or(1),
         );
+        let _ = writeln!(text, "static lydian_definition lydian_entered[{}];", tables.wide.len());
+        text.push_str(NARROW);
     }
     if let Some(foreign) = &tables.foreign {
         let place = place((foreign.at, foreign.capacity, 2));
@@ -312,6 +314,17 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
 /// How many definitions that reached uses a process remembers as entered. It remembers a hash of 64
 /// bits, in one word, so that threads need no lock.
 const KNOWN: usize = 256;
+
+/// Enters an evaluation of less than 64 bits, unless it is the decision's last one. That is
+/// remembered once it is entered, so a process that is killed loses nothing. Where a word is stored
+/// in two parts, threads could make another one of two, so nothing is remembered.
+const NARROW: &str = "\
+static __attribute__((noinline, unused, preserve_most)) void lydian_enter(unsigned int decision, \
+unsigned long long values) \
+{ lydian_wide(decision, 1, &values); lydian_entered[decision] = values + 1; }\n\
+static __inline__ __attribute__((unused)) void lydian_narrow(unsigned int decision, \
+unsigned long long values) { if (sizeof(void *) < 8 || lydian_entered[decision] != values + 1) \
+lydian_enter(decision, values); }\n";
 
 /// Enters values into a table; 0 where there is no room.
 const KEEP: &str = "\

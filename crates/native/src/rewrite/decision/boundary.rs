@@ -316,7 +316,7 @@ impl DecisionBoundaries {
 /// Sets the cells from `first` on whose bits are set. It is a call and no loop, because decisions
 /// with many boundaries are many.
 pub(crate) const FLUSH: &str = "\
-static __attribute__((noinline, cold, unused)) void lydian_flush(unsigned long first, \
+static __attribute__((noinline, cold, unused, preserve_most)) void lydian_flush(unsigned long first, \
 unsigned long long cells) { \
 for (; cells; cells &= cells - 1) lydian_hit[first + __builtin_ctzll(cells)] = 1; }\n";
 
