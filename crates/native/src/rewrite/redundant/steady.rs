@@ -18,10 +18,8 @@ pub(crate) fn steady_cells(body: &Body, probes: &[Probe]) -> Vec<u32> {
     let is_steady = |block: BlockId| match loops.innermost(block) {
         None => ends.post_dominates(block, body.entry),
         Some(around) => {
-            let around = &loops.loops[around];
-            let exits = around.exits.iter().filter(|exit| exit.from != around.header);
-            let mut ends = around.back_edges.iter().chain(exits);
-            ends.all(|edge| dominators.dominates(block, edge.from))
+            let mut turns = loops.loops[around].back_edges.iter();
+            turns.all(|edge| dominators.dominates(block, edge.from))
         }
     };
     let steady = probes.iter().filter_map(|probe| {
