@@ -55,14 +55,7 @@ struct Subject {
 }
 
 const SUBJECTS: [Subject; 6] = [
-    Subject {
-        name: "lz4",
-        folder: "lib",
-        files: &["lz4"],
-        include: "lib",
-        flags: &[],
-        rounds: 4,
-    },
+    Subject { name: "lz4", folder: "lib", files: &["lz4"], include: "lib", flags: &[], rounds: 4 },
     Subject {
         name: "expat",
         folder: "lib",
@@ -77,14 +70,7 @@ const SUBJECTS: [Subject; 6] = [
         ],
         rounds: 5,
     },
-    Subject {
-        name: "cjson",
-        folder: ".",
-        files: &["cJSON"],
-        include: ".",
-        flags: &[],
-        rounds: 10,
-    },
+    Subject { name: "cjson", folder: ".", files: &["cJSON"], include: ".", flags: &[], rounds: 10 },
     Subject {
         name: "zlib",
         folder: ".",

@@ -341,7 +341,7 @@ const KNOWN: usize = 256;
 /// remembered once it is entered, so a process that is killed loses nothing. Where a word is stored
 /// in two parts, threads could make another one of two, so nothing is remembered.
 const NARROW: &str = "\
-static __attribute__((noinline, unused, preserve_most)) void lydian_enter(unsigned int decision, \
+static __attribute__((noinline, unused)) void lydian_enter(unsigned int decision, \
 unsigned long long values) \
 { lydian_wide(decision, 1, &values); lydian_entered[decision] = values + 1; }\n\
 static __inline__ __attribute__((unused)) void lydian_narrow(unsigned int decision, \
