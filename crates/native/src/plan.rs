@@ -12,6 +12,7 @@ use lydian_objective::dataflow::UseId;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::hyper::{Atom, Hyper};
 use lydian_objective::{CoverageRecord, FunctionObjectives, LabelId, SequenceId};
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of the header before the cells of a unit of a user's program, before its tables, and
@@ -28,6 +29,9 @@ pub struct Plan {
     pub cells: Vec<Cell>,
     /// The redundant cells: no probe sets them, since they follow from others.
     pub redundant: Vec<RedundantCell>,
+    /// The cells that are stored in each turn of the innermost loop around them, or in each call of
+    /// their function, as far as that is known. They are found where redundant probes are.
+    pub steady: FxHashSet<u32>,
     /// The decisions whose evaluations set cells.
     pub decisions: Vec<DecisionCells>,
     /// The decisions whose vectors are recorded.

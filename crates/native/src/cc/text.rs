@@ -186,7 +186,29 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
     }
     text.push_str(READABLE);
     text.push_str(&embedded(unit));
-    text.push_str(unit.rewritten);
+    match unit.stores {
+        Stores::Plain => text.push_str(&with_kept_stores(unit)),
+        Stores::Exact | Stores::Atomic => text.push_str(unit.rewritten),
+    }
+    text
+}
+
+/// The rewritten text, whose stores of single cells the compiler may not move, but for those that
+/// are made in each turn of a loop.
+fn with_kept_stores(unit: &UnitText<'_>) -> String {
+    const CELL: &str = "lydian_hit[";
+    let mut text = String::with_capacity(unit.rewritten.len() * 5 / 4);
+    text.push_str("typedef volatile unsigned char lydian_kept;\n");
+    let mut parts = unit.rewritten.split(CELL);
+    text.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let cell = part.split_once("] = 1").and_then(|(cell, _)| cell.parse::<u32>().ok());
+        match cell.is_some_and(|cell| !unit.plan.steady.contains(&cell)) {
+            true => text.push_str("*(lydian_kept *)&lydian_hit["),
+            false => text.push_str(CELL),
+        }
+        text.push_str(part);
+    }
     text
 }
 
@@ -274,6 +296,8 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
             wide.collect::<Vec<_>>().join(", "),
             WIDEST = tables.wide.iter().map(|table| table.words).max().unwrap_or(1),
         );
+        let _ = writeln!(text, "static lydian_definition lydian_entered[{}];", tables.wide.len());
+        text.push_str(NARROW);
     }
     if let Some(foreign) = &tables.foreign {
         let place = place((foreign.at, foreign.capacity, 2));
@@ -312,6 +336,17 @@ fn table(id: UnitId, tables: &UnitTables) -> String {
 /// How many definitions that reached uses a process remembers as entered. It remembers a hash of 64
 /// bits, in one word, so that threads need no lock.
 const KNOWN: usize = 256;
+
+/// Enters an evaluation of less than 64 bits, unless it is the decision's last one. That is
+/// remembered once it is entered, so a process that is killed loses nothing. Where a word is stored
+/// in two parts, threads could make another one of two, so nothing is remembered.
+const NARROW: &str = "\
+static __attribute__((noinline, unused)) void lydian_enter(unsigned int decision, \
+unsigned long long values) \
+{ lydian_wide(decision, 1, &values); lydian_entered[decision] = values + 1; }\n\
+static __inline__ __attribute__((unused)) void lydian_narrow(unsigned int decision, \
+unsigned long long values) { if (sizeof(void *) < 8 || lydian_entered[decision] != values + 1) \
+lydian_enter(decision, values); }\n";
 
 /// Enters values into a table; 0 where there is no room.
 const KEEP: &str = "\
@@ -370,6 +405,28 @@ mod tests {
         assert!(text.starts_with("# 1 \"a.c\"\n# 1 \"<lydian>\"\n"), "{text}");
         assert!(text.contains("lydian_hit[64]") && text.contains("bin \\\"/n\\\""), "{text}");
         assert!(text.ends_with("int x;\n"));
+    }
+
+    #[test]
+    fn stores_that_only_some_turns_make_stay_where_they_stand() {
+        let mut plan = Plan::for_program();
+        plan.steady.insert(7);
+        let unit = UnitText {
+            rewritten: "lydian_hit[7] = 1; lydian_hit[8] = 1; lydian_hit[9 + k] = 1; \
+                        if (lydian_hit[8]) lydian_hit[10] = 1;",
+            plan: &plan,
+            tables: &UnitTables::default(),
+            id: UnitId([9; 16]),
+            notes: (Path::new("/n"), 4),
+            stores: Stores::Plain,
+            counters: Stores::Plain,
+        };
+        let stored = "lydian_hit[7] = 1; *(lydian_kept *)&lydian_hit[8] = 1; \
+                      lydian_hit[9 + k] = 1; if (lydian_hit[8]) \
+                      *(lydian_kept *)&lydian_hit[10] = 1;";
+        assert!(unit_text(&unit).ends_with(stored), "{}", unit_text(&unit));
+        let exact = unit_text(&UnitText { stores: Stores::Exact, ..unit });
+        assert!(exact.ends_with(unit.rewritten));
     }
 
     #[test]

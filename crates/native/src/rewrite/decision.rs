@@ -95,6 +95,8 @@ pub(crate) struct DecisionEdit {
     boundaries: DecisionBoundaries,
     /// The redundant cells, which are not set.
     left_out: FxHashSet<u32>,
+    /// Whether the text is that of a user's program.
+    in_program: bool,
 }
 
 /// A probe on a way of a condition that sets one of several cells.
@@ -158,6 +160,7 @@ impl DecisionEdit {
             tables: Vec::new(),
             boundaries: DecisionBoundaries::default(),
             left_out: FxHashSet::default(),
+            in_program: request.purpose == Purpose::Program,
         }
     }
 
@@ -696,6 +699,10 @@ impl DecisionEdit {
         match &self.recording {
             Recording::Vector { .. } => {
                 format!("lydian_hit[{} + lydian_v{}] = 1, ", self.first, self.id.index())
+            }
+            // A value that is passed is no variable in memory.
+            Recording::Wide(_) if self.in_program && self.bits() < 64 => {
+                format!("lydian_narrow({}, lydian_v{}[0]), ", self.first, self.id.index())
             }
             Recording::Wide(_) => format!(
                 "lydian_wide({}, {}, lydian_v{}), ",

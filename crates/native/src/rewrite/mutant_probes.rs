@@ -19,6 +19,7 @@
 //! are defined with the text that the compiler gets ([`crate::cc`]), and may be told to skip no
 //! pass.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::rewrite::predicates::code::{Op, SharedValues, c_numbers, number, numbered};
@@ -38,7 +39,13 @@ pub(crate) struct MutantProbes {
     turns: usize,
     /// The most shared values of a place.
     slots: usize,
+    /// The numbers of words that places pass as arguments.
+    arities: BTreeSet<usize>,
 }
+
+/// The most words that a place passes as arguments. Arrays are variables in memory, which cost the
+/// optimiser time in each of its passes.
+const MOST_ARGUMENTS: usize = 16;
 
 /// The code of a list of entries, which `runtime/judge.h` executes at a place.
 #[derive(Debug, Default)]
@@ -215,6 +222,21 @@ fn escaped(bytes: &[u8]) -> String {
     text
 }
 
+/// A function that calls `lydian_judge` with its last arguments as words.
+fn judge_of_arguments(count: usize) -> String {
+    let names = |prefix: &str| {
+        let all = (0..count).map(|number| format!("{prefix}lydian_p{number}"));
+        all.collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "static __attribute__((noinline, cold, preserve_most)) void lydian_judge_of{count}(unsigned long at, \
+         long turn, unsigned char *bytes, {}) {{ const unsigned long long words[] = {{{}}}; \
+         lydian_judge(at, turn, bytes, words); }}\n",
+        names("unsigned long long "),
+        names(""),
+    )
+}
+
 /// The flag of a mutant probe that says that a mutant is open. `by_sign` chooses the flag of
 /// mutants that only a negative operand can cover.
 pub(crate) const fn open_flag(by_sign: bool) -> &'static str {
@@ -230,6 +252,7 @@ impl MutantProbes {
             code: Vec::new(),
             turns: 0,
             slots: 1,
+            arities: BTreeSet::new(),
         }
     }
 
@@ -243,13 +266,14 @@ impl MutantProbes {
 
     /// The text of all functions and data.
     pub(crate) fn text(&self) -> String {
-        let Self { text, code, turns, slots, .. } = self;
+        let Self { text, code, turns, slots, arities, .. } = self;
+        let callers: String = arities.iter().copied().map(judge_of_arguments).collect();
         match code.is_empty() {
             true => text.clone(),
             false => format!(
                 "static lydian_turns lydian_wait[{turns}]; static lydian_calls \
                  lydian_called[{turns}]; enum {{ LYDIAN_SLOTS = {slots}{} }};\n\
-                 static const unsigned char lydian_code[] = \"{}\";\n{JUDGE}{text}",
+                 static const unsigned char lydian_code[] = \"{}\";\n{JUDGE}{callers}{text}",
                 c_numbers("LYDIAN_", EntryKind::NAMES),
                 escaped(code)
             ),
@@ -277,7 +301,17 @@ impl MutantProbes {
         self.code.push(EntryKind::End as u8);
         let words = place.parameters.words(place.before);
         let (turn, bytes) = (place.turn.unwrap_or("-1"), place.bytes.unwrap_or("0"));
-        format!("lydian_judge({at}, {turn}, {bytes}, {words}); ")
+        match (words.len(), words.join(", ")) {
+            (0, _) => format!("lydian_judge({at}, {turn}, {bytes}, 0); "),
+            (count @ ..=MOST_ARGUMENTS, words) => {
+                self.arities.insert(count);
+                format!("lydian_judge_of{count}({at}, {turn}, {bytes}, {words}); ")
+            }
+            (_, words) => {
+                let words = format!("(const unsigned long long[]){{{words}}}");
+                format!("lydian_judge({at}, {turn}, {bytes}, {words}); ")
+            }
+        }
     }
 
     /// Makes a function of statements, and returns the call of it. `own` are further parameters:

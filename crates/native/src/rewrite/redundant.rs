@@ -37,6 +37,7 @@ use crate::rewrite::redundant::last_definitions::{LastDefinition, LastDefinition
 
 pub(crate) mod accesses;
 pub(crate) mod last_definitions;
+pub(crate) mod steady;
 
 /// The most blocks that a search for witnesses enters.
 const REACH: usize = 64;

@@ -136,6 +136,8 @@ pub(crate) enum BoundaryOperands {
         signed: bool,
         /// Whether no number is below `b`.
         is_least: bool,
+        /// Whether `b` is a constant with numbers on both sides.
+        is_between: bool,
     },
 }
 
@@ -182,7 +184,12 @@ impl OperandTest {
                 position: "1".to_owned(),
             },
             BoundaryOperands::Any { .. } => BoundaryProbe::Nothing,
-            BoundaryOperands::Integers { a, b, bits, signed, is_least } => {
+            BoundaryOperands::Integers { a, b, bits, is_between: true, .. }
+                if is_below && is_above =>
+            {
+                around(a, b, *bits)
+            }
+            BoundaryOperands::Integers { a, b, bits, signed, is_least, .. } => {
                 let sides = [is_below && !is_least, is_equal, is_above];
                 beside((a, b), *bits, *signed, sides)
             }
@@ -230,6 +237,16 @@ fn beside((a, b): (&str, &str), bits: u32, signed: bool, sides: [bool; 3]) -> Bo
     }
 }
 
+/// Where one of the positions is taken and no number beside `b` wraps.
+fn around(a: &str, b: &str, bits: u32) -> BoundaryProbe {
+    let ty = format!("lydian_u{bits}");
+    BoundaryProbe::Tested {
+        declared: format!("{ty} lydian_d = ({ty})(({ty})({a}) - ({ty})({b}) + 1); "),
+        test: "lydian_d <= 2".to_owned(),
+        position: "lydian_d".to_owned(),
+    }
+}
+
 /// Whether a comparison orders its operands, as signed numbers or not.
 pub(crate) const fn is_ordering(op: CmpOp, signed: bool) -> bool {
     match signed {
@@ -272,7 +289,7 @@ impl DecisionBoundaries {
         let record = |first: u32, position: &str| match waits {
             None => format!("lydian_hit[{first} + {position}] = 1; "),
             Some(word) => format!(
-                "if (!lydian_hit[{first} + {position}]) {word} |= 1ull << ({} + {position}); ",
+                "{word} |= (unsigned long long)!lydian_hit[{first} + {position}] << ({} + {position}); ",
                 first - self.first
             ),
         };
@@ -289,15 +306,19 @@ impl DecisionBoundaries {
         here.collect()
     }
 
-    /// Sets the cells that have waited: an expression, followed by a comma.
+    /// Sets the cells that have waited, by [`FLUSH`]: an expression, followed by a comma.
     pub(crate) fn flush(&self, word: &str) -> String {
         let first = self.first;
-        format!(
-            "({{ while ({word}) {{ lydian_hit[{first} + __builtin_ctzll({word})] = 1; \
-             {word} &= {word} - 1; }} }}), "
-        )
+        format!("({{ if (__builtin_expect({word} != 0, 0)) lydian_flush({first}, {word}); }}), ")
     }
 }
+
+/// Sets the cells from `first` on whose bits are set. It is a call and no loop, because decisions
+/// with many boundaries are many.
+pub(crate) const FLUSH: &str = "\
+static __attribute__((noinline, cold, unused, preserve_most)) void lydian_flush(unsigned long first, \
+unsigned long long cells) { \
+for (; cells; cells &= cells - 1) lydian_hit[first + __builtin_ctzll(cells)] = 1; }\n";
 
 /// The name of a decision's word of cells that wait for its end.
 pub(crate) fn pending_word(decision: lydian_ir::DecisionId) -> String {

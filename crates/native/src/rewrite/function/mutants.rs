@@ -294,9 +294,17 @@ impl FunctionRewriter<'_, '_> {
             (Some(signed), _) if signs.all(|other| other == signed) => {
                 let bits = self.predicates.width(a);
                 let is_least = !signed && matches!(self.objectives.exprs[b], Expr::Const(_, 0));
+                let is_between = is_between(&self.objectives.exprs[b], bits, signed);
                 let (a, b) = (text(near.a)?, text(near.b)?);
                 let is_known = matches!(bits, 8 | 16 | 32 | 64 | 128) && !is_ordering(op, !signed);
-                is_known.then_some(BoundaryOperands::Integers { a, b, bits, signed, is_least })?
+                is_known.then_some(BoundaryOperands::Integers {
+                    a,
+                    b,
+                    bits,
+                    signed,
+                    is_least,
+                    is_between,
+                })?
             }
             _ => return None,
         };
@@ -367,6 +375,15 @@ impl FunctionRewriter<'_, '_> {
         let text = self.predicates.text(operand, here).ok()?;
         Some(format!("((lydian_s{bits}){text} < 0)"))
     }
+}
+
+/// Whether an operand is a constant of so many bits with numbers on both sides.
+fn is_between(operand: &Expr, bits: u32, signed: bool) -> bool {
+    let Expr::Const(_, value) = operand else { return false };
+    let all = u128::MAX >> (128 - bits);
+    let least = if signed { 1 << (bits - 1) } else { 0 };
+    let value = *value as u128 & all;
+    value != least && value != least.wrapping_sub(1) & all
 }
 
 fn distinct(mut texts: Vec<String>) -> Vec<String> {

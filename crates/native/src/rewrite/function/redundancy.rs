@@ -13,6 +13,7 @@ use crate::rewrite::edits::EditAction;
 use crate::rewrite::function::FunctionEdits;
 use crate::rewrite::paths::{ChoiceExit, returns_twice};
 use crate::rewrite::redundant::last_definitions::{LastDefinitions, NumberSet};
+use crate::rewrite::redundant::steady::steady_cells;
 use crate::rewrite::redundant::{
     CellChoice, Probe, ProbePlace, StatementPlaces, redundant_probes, redundant_tables,
 };
@@ -64,6 +65,7 @@ impl FunctionEdits {
         let switches = self.switches.iter().filter(|edit| !refused.switches.contains(&edit.block));
         probes.extend(switches.flat_map(SwitchEdit::edge_probes));
         let implied = redundant_probes(body, &probes);
+        plan.steady.extend(steady_cells(body, &probes));
         self.left_out.extend(implied.iter().map(|implied| implied.cell));
         self.decisions.iter_mut().for_each(|edit| edit.leave_out(&self.left_out));
         plan.redundant.extend(implied);

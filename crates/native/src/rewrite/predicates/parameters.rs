@@ -48,8 +48,8 @@ impl ProbeParameters {
         number
     }
 
-    /// The array of words that the caller passes to code: `before`, and then the parameters.
-    pub(crate) fn words(&self, before: &[String]) -> String {
+    /// The words that the caller passes to code: `before`, and then the parameters.
+    pub(crate) fn words(&self, before: &[String]) -> Vec<String> {
         let taken = self.taken.borrow();
         let word = |Parameter { ty, argument }: &Parameter| match *ty {
             "char *" => format!("(unsigned long){argument}"),
@@ -57,11 +57,7 @@ impl ProbeParameters {
             "double" => format!("lydian_bits_of_f64({argument})"),
             _ => argument.clone(),
         };
-        let words: Vec<String> = before.iter().cloned().chain(taken.values().map(word)).collect();
-        match words.is_empty() {
-            true => "0".to_owned(),
-            false => format!("(const unsigned long long[]){{{}}}", words.join(", ")),
-        }
+        before.iter().cloned().chain(taken.values().map(word)).collect()
     }
 }
 
@@ -131,8 +127,13 @@ impl ParameterNames<'_> {
         if self.purpose == Purpose::Tests || self.body.locals[local].kind == LocalKind::Param {
             return text;
         }
+        // A value in a register is no variable in memory for the optimiser.
+        let place = match ty {
+            Type::Int(..=64) | Type::Ptr => 'r',
+            _ => 'm',
+        };
         let ty = c_type(ty);
-        format!("({{ {ty} lydian_x = {text}; __asm__(\"\" : \"+m\"(lydian_x)); lydian_x; }})")
+        format!("({{ {ty} lydian_x = {text}; __asm__(\"\" : \"+{place}\"(lydian_x)); lydian_x; }})")
     }
 }
 

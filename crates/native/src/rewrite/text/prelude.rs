@@ -1,7 +1,9 @@
 //! The declarations that stand before the text of each unit.
 
+use lydian_ir::Target;
 use lydian_ir::cexact::prelude_for;
 
+use crate::rewrite::decision::boundary::FLUSH;
 use crate::rewrite::request::{Purpose, RewriteRequest};
 
 /// The role of a unit among the units of a text.
@@ -57,7 +59,18 @@ impl UnitFrame<'_> {
     fn shared(&self, request: &RewriteRequest<'_>, mutant_probes: &str) -> String {
         let target = request.program.types.target;
         let texts = [self.declarations, mutant_probes, self.text, self.epilogue];
-        prelude_for(target, Some("lydian_readable"), &texts)
+        let flushes = texts.iter().any(|text| text.contains("lydian_flush("));
+        let flush = if flushes { FLUSH } else { "" };
+        prelude_for(target, Some("lydian_readable"), &texts) + &for_target(target, flush)
+    }
+}
+
+/// Declarations without what their functions spare their callers, on processors for which clang
+/// cannot compile that: a function that saves the registers that it uses.
+fn for_target(target: Target, declarations: &str) -> String {
+    match target {
+        Target::I386 => declarations.replace(", preserve_most", ""),
+        _ => declarations.to_owned(),
     }
 }
 
@@ -77,7 +90,7 @@ pub(crate) fn prelude(
     }
     text.push_str(&around.shared(request, mutant_probes));
     text.push_str(around.declarations);
-    text.push_str(mutant_probes);
+    text.push_str(&for_target(request.program.types.target, mutant_probes));
     text + &request.map.line_marker(0)
 }
 
