@@ -22,7 +22,7 @@ use hyperlabel_coverage::HyperlabelCoverage;
 use state::{Conclusion, LastDiscovery, Round};
 
 pub(crate) use goals::FunctionUnderTest;
-pub(crate) use kept_runs::KeptRuns;
+pub(crate) use kept_runs::{KeptRuns, ProgramNames};
 pub(crate) use outside::SessionChecker;
 pub(crate) use standing::Standing;
 pub(crate) use state::{Session, SessionOptions, SessionRecords, TestMemory};
@@ -43,6 +43,7 @@ mod outside;
 mod proofs;
 mod rounds;
 mod selection;
+mod settled;
 mod standing;
 mod state;
 mod test_validation;
@@ -111,8 +112,12 @@ impl Session<'_, '_> {
         let begun = Instant::now();
         self.recorded.augments = config.augmentation.is_some();
         self.runner.begin_function(budget, self.runs.is_settled);
-        self.record(|_, target, recording| recording.objectives(target.objectives))?;
-        let mut hyper_coverage = HyperlabelCoverage::new(self.all);
+        self.record_objectives()?;
+        let time_for_small = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
+        if let Some(outcome) = self.settled_outcome(config, time_for_small)? {
+            return Ok(outcome);
+        }
+        let mut hyper_coverage = HyperlabelCoverage::new(self.all, self.reached);
         self.measure_known_tests(&mut hyper_coverage)?;
         let taken_over = self.take_over(config)?;
         let mut work = Work::default();
@@ -134,8 +139,7 @@ impl Session<'_, '_> {
         }
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
-        let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
-        let tests = self.tests_worth_keeping(time)?;
+        let tests = self.tests_worth_keeping(time_for_small)?;
         if ended.is_regular() {
             self.record_runs()?;
         }
