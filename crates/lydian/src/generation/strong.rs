@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-
 use lydian_ledger::{EvidenceScope, FunctionName, NoteKind};
 use lydian_mutate::{Operator, on_one_line};
 use lydian_native::Build;

@@ -44,6 +44,16 @@ pub trait EquivalenceProver {
     ) -> ProofAttempts;
 }
 
+/// What keeps the compiler from using that C leaves something undefined: it could give a mutant the code of the
+/// original though it adds an overflow, a loop without an end or a read of a variable without a value, which
+/// shows in a build with less optimisation.
+const DEFINED: [&str; 5] = [
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-delete-null-pointer-checks",
+    "-fno-finite-loops",
+    "-ftrivial-auto-var-init=zero",
+];
 /// The least time for comparing the optimised code of a unit.
 const LEAST: Duration = Duration::from_secs(10);
 /// The share (one n-th) of it that a run of the compiler may take.
@@ -280,7 +290,7 @@ fn compared(
     let text = clones::text(unit, mutants);
     let mut clang = Command::new(COMPILER);
     clang.args(&unit.flags).args(["-w", "-O2", "-g0", "-S", "-emit-llvm", "-Qunused-arguments"]);
-    clang.args(["-x", "cpp-output", "-", "-o", "-"]).current_dir(&unit.directory);
+    clang.args(DEFINED).args(["-x", "cpp-output", "-", "-o", "-"]).current_dir(&unit.directory);
     let ir = output(clang, text, (end, cancel))?;
     Ok(clones::equal(&ir, mutants))
 }
