@@ -21,6 +21,7 @@ mod product;
 mod proofs;
 pub(crate) mod second_runs;
 mod two_version_test;
+mod version_end;
 mod versions;
 
 use std::path::PathBuf;

@@ -6,17 +6,17 @@ use lydian_ir::stmt::Callee;
 use lydian_ir::test::{
     ExternalResult, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
 };
-use lydian_ir::{CType, FuncId, Program, Stmt};
+use lydian_ir::{CType, FuncId, Program, Stmt, TrapKind};
 use lydian_native::{Outcome as NativeOutcome, Run};
 use lydian_objective::Criterion;
 
 use super::c_test::CTest;
 use super::comparison::Comparison;
 use super::driver::{CALLS_DIFFER, Driver, DriverInput, InputOf, Observation};
-use super::endings::{self, Ends, VersionEnd};
 use super::leaves::leaves;
 use super::minimise::minimised;
 use super::product::Product;
+use super::version_end::{Ends, VersionEnd};
 use super::{DiffVerdict, Difference, NamedValue, Observed};
 use crate::error::Error;
 use crate::events::Event;
@@ -64,7 +64,7 @@ impl Finding {
         match outcome.end {
             End::Returned => Ok(Self::of_values(product, driver, test, &outcome)),
             End::Trapped(kind) if trapping(product, &outcome) == Some(product.new) => {
-                let observed = endings::observed_trap(kind);
+                let observed = observed_trap(kind);
                 let (test, observed) = (test.clone(), vec![observed]);
                 Ok(Some(Self {
                     test,
@@ -127,7 +127,7 @@ impl Finding {
 
     /// A test on which the versions end in two ways.
     pub(super) fn of_ends(test: Test, ends: Ends) -> Self {
-        let (observed, differing) = (vec![endings::observed(ends)], Vec::new());
+        let (observed, differing) = (vec![observed_ends(ends)], Vec::new());
         Self { test, observed, differing, calls_differ: false, traps: false, ends: Some(ends) }
     }
 
@@ -143,6 +143,22 @@ impl Finding {
         let test = minimised(&product.program, self.test.clone(), &mut differs);
         find(&test).unwrap_or(self)
     }
+}
+
+/// What is observed of two ends.
+fn observed_ends((old, new): Ends) -> Observed {
+    let what = "the function".to_owned();
+    Observed { what, old: old.to_string(), new: new.to_string() }
+}
+
+/// What is observed where the new version traps, on purpose or by undefined behaviour.
+fn observed_trap(kind: TrapKind) -> Observed {
+    let trapped = VersionEnd::Trapped(kind);
+    let new = match kind.is_deliberate() {
+        true => trapped.to_string(),
+        false => format!("undefined behaviour: {kind}"),
+    };
+    Observed { new, ..observed_ends((VersionEnd::Returned, trapped)) }
 }
 
 /// A little-endian number.

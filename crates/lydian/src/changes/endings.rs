@@ -4,21 +4,18 @@
 //! A driver calls the old version first, so nothing is seen of the new one on inputs on which the old one
 //! ends the program. Such paths are explored once more, each with a test, and both versions run on it alone.
 
-use std::fmt;
-
 use lydian_base::{Budget, CancelToken};
 use lydian_inputs::InputSpec;
-use lydian_ir::interp::{self, End, Options, Silent};
+use lydian_ir::Program;
+use lydian_ir::interp::{self, Options, Silent};
 use lydian_ir::test::Test;
-use lydian_ir::{Program, TrapKind};
-use lydian_native::Outcome;
 use lydian_smt::{ChainConfig, standard_chain};
 use lydian_symex::{Config, Cut, Ending, Event, Summary, Task};
 
-use super::Observed;
 use super::comparison::{Comparison, config, settings};
 use super::confirmation::{Finding, Native};
 use super::minimise::minimised;
+use super::version_end::{Ends, VersionEnd};
 use crate::error::Error;
 
 /// The most steps of a run of one version. A run that takes more counts as one that never ends, if the native
@@ -26,73 +23,6 @@ use crate::error::Error;
 const MOST_STEPS: u64 = 2_000_000;
 /// The most tests of an exploration that are looked at.
 const MOST_TESTS: usize = 200;
-
-/// The end of a run of one version that C defines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum VersionEnd {
-    Returned,
-    /// With the status that the system sees.
-    Exited(u8),
-    /// On purpose, by `abort` or a trap instruction.
-    Trapped(TrapKind),
-    Endless,
-}
-
-impl VersionEnd {
-    fn of(end: End) -> Option<Self> {
-        match end {
-            End::Returned => Some(Self::Returned),
-            End::Exited(status) => Some(Self::Exited(status as u8)),
-            End::Trapped(kind) if kind.is_deliberate() => Some(Self::Trapped(kind)),
-            End::Stopped(_) => Some(Self::Endless),
-            _ => None,
-        }
-    }
-
-    /// Whether a native run ended so.
-    pub(super) fn is_of(self, native: &Outcome) -> bool {
-        match self {
-            Self::Returned => matches!(native, Outcome::Returned(_)),
-            Self::Exited(status) => {
-                matches!(native, Outcome::Exited(own) if *own as u8 == status)
-            }
-            Self::Trapped(TrapKind::Abort) => matches!(native, Outcome::Aborted),
-            Self::Trapped(_) => matches!(native, Outcome::Crashed(_) | Outcome::EndedBy(_)),
-            Self::Endless => matches!(native, Outcome::TimedOut(_)),
-        }
-    }
-}
-
-impl fmt::Display for VersionEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Returned => f.write_str("returns"),
-            Self::Exited(status) => write!(f, "exits with status {status}"),
-            Self::Trapped(TrapKind::Abort) => f.write_str("aborts"),
-            Self::Trapped(kind) => write!(f, "ends by a {kind}"),
-            Self::Endless => f.write_str("does not end"),
-        }
-    }
-}
-
-/// The ends of both versions.
-pub(super) type Ends = (VersionEnd, VersionEnd);
-
-/// What is observed of two ends.
-pub(super) fn observed((old, new): Ends) -> Observed {
-    let what = "the function".to_owned();
-    Observed { what, old: old.to_string(), new: new.to_string() }
-}
-
-/// What is observed where the new version traps, on purpose or by undefined behaviour.
-pub(super) fn observed_trap(kind: TrapKind) -> Observed {
-    let trapped = VersionEnd::Trapped(kind);
-    let new = match kind.is_deliberate() {
-        true => trapped.to_string(),
-        false => format!("undefined behaviour: {kind}"),
-    };
-    Observed { new, ..observed((VersionEnd::Returned, trapped)) }
-}
 
 impl Comparison<'_> {
     /// The first inputs on which one version ends the program, or never ends, and the other one ends otherwise.

@@ -89,7 +89,6 @@ impl ComparedProgram {
             program: project
                 .request
                 .program
-                .clone()
                 .map(|of| WholeProgramRequest { always: project.entry().is_some(), ..of }),
             ..project.request.clone()
         };

@@ -14,7 +14,6 @@ use super::hyperlabel_coverage::HyperlabelCoverage;
 use super::state::{Session, SuiteCounts};
 use crate::error::Error;
 use crate::suite::KeptTest;
-pub(super) use kept_selection::KeptSelection;
 use purpose::MacroLine;
 pub(crate) use suite_minimisation::Candidate;
 use suite_minimisation::JointCover;
@@ -27,6 +26,9 @@ mod smaller_tests;
 mod suite_minimisation;
 mod texts;
 mod write_probes;
+
+/// Tests for the suite, each with what it covers.
+pub(crate) type WorthKeeping = Vec<(KeptTest, FxHashSet<Goal>)>;
 
 /// A test that is chosen for the suite.
 struct ChosenTest {
@@ -44,7 +46,7 @@ impl Session<'_, '_> {
     pub(crate) fn tests_worth_keeping(
         &mut self,
         time: Option<Duration>,
-    ) -> Result<Vec<(KeptTest, FxHashSet<Goal>)>, Error> {
+    ) -> Result<WorthKeeping, Error> {
         let tests = self.known_tests()?;
         let all = self.measure_all(tests)?;
         let mut hyper_coverage = HyperlabelCoverage::new(self.all, self.reached);

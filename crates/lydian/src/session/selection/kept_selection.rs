@@ -5,67 +5,14 @@
 //! and counts only while the ledger has the same tests. Names and texts of tests are no part of it: they name
 //! places of the text, which an edit elsewhere moves.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lydian_ledger::PortableTest;
-use lydian_objective::{HyperId, LabelId};
-use rustc_hash::FxHashSet;
-use serde::{Deserialize, Serialize};
 
-use super::ChosenTest;
+use super::{ChosenTest, WorthKeeping};
 use crate::error::Error;
-use crate::session::goals::Goal;
+use crate::session::kept_suite::{GoalNumbers, KeptSelection, SelectedTest};
 use crate::session::state::Session;
-use crate::suite::KeptTest;
-
-/// The tests of a function that a suite has.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct KeptSelection {
-    /// The effort for minimising.
-    effort: String,
-    /// The time for making tests small, in milliseconds, where that was too short.
-    cut_after: Option<u64>,
-    tests: Vec<SelectedTest>,
-}
-
-/// A test of a selection.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-struct SelectedTest {
-    test: PortableTest,
-    /// Its hash.
-    hash: String,
-    covers: GoalNumbers,
-    /// What it covers that those before it do not.
-    adds: GoalNumbers,
-}
-
-/// Objectives by the positions of the functions under test.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-struct GoalNumbers {
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    labels: BTreeSet<(usize, LabelId)>,
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    hypers: BTreeSet<(usize, HyperId)>,
-}
-
-impl GoalNumbers {
-    fn of(goals: &FxHashSet<Goal>) -> Self {
-        let mut numbers = Self::default();
-        for goal in goals {
-            match *goal {
-                Goal::Label(at, label) => _ = numbers.labels.insert((at, label)),
-                Goal::Hyper(at, hyper) => _ = numbers.hypers.insert((at, hyper)),
-            }
-        }
-        numbers
-    }
-
-    fn goals(&self) -> FxHashSet<Goal> {
-        let labels = self.labels.iter().map(|(at, label)| Goal::Label(*at, *label));
-        labels.chain(self.hypers.iter().map(|(at, hyper)| Goal::Hyper(*at, *hyper))).collect()
-    }
-}
 
 impl Session<'_, '_> {
     /// Keeps which tests were chosen. Tests for occurrences of transformed conditions depend on explorations, so
@@ -95,7 +42,7 @@ impl Session<'_, '_> {
     pub(in crate::session) fn taken_selection(
         &mut self,
         time: Option<Duration>,
-    ) -> Result<Option<Vec<(KeptTest, FxHashSet<Goal>)>>, Error> {
+    ) -> Result<Option<WorthKeeping>, Error> {
         let Some(selection) = self.runs.selection.take() else { return Ok(None) };
         let is_enough = is_enough(selection.cut_after, time);
         if !is_enough || selection.effort != format!("{:?}", self.options.minimise) {
