@@ -36,7 +36,6 @@ mod exploration;
 mod goals;
 mod hyperlabel_coverage;
 mod kept_runs;
-mod kept_suite;
 mod left_alone;
 mod novelty_filter;
 mod open_objectives;

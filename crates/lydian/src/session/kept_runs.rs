@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attempts::effort;
 use super::goals::{FunctionUnderTest, Verdicts};
-use super::kept_suite::KeptSelection;
+use super::selection::kept_suite::KeptSelection;
 use super::standing::Standing;
 use super::state::{Session, SessionOptions};
 use crate::error::Error;

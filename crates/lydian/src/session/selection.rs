@@ -20,6 +20,7 @@ use suite_minimisation::JointCover;
 
 mod kept_reduction;
 mod kept_selection;
+pub(super) mod kept_suite;
 mod purpose;
 mod reduction;
 mod smaller_tests;

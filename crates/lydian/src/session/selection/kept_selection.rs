@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use lydian_ledger::PortableTest;
 
+use super::kept_suite::{GoalNumbers, KeptSelection, SelectedTest};
 use super::{ChosenTest, WorthKeeping};
 use crate::error::Error;
-use crate::session::kept_suite::{GoalNumbers, KeptSelection, SelectedTest};
 use crate::session::state::Session;
 
 impl Session<'_, '_> {

@@ -1,4 +1,4 @@
-//! What the ledger keeps of the choice of a suite's tests ([`super::selection`]).
+//! What the ledger keeps of the choice of a suite's tests ([`super::kept_selection`]).
 
 use std::collections::BTreeSet;
 
@@ -7,32 +7,32 @@ use lydian_objective::{HyperId, LabelId};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use super::goals::Goal;
+use crate::session::goals::Goal;
 
 /// The tests of a function that a suite has.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct KeptSelection {
+pub(in crate::session) struct KeptSelection {
     /// The effort for minimising.
-    pub(super) effort: String,
+    pub(in crate::session) effort: String,
     /// The time for making tests small, in milliseconds, where that was too short.
-    pub(super) cut_after: Option<u64>,
-    pub(super) tests: Vec<SelectedTest>,
+    pub(in crate::session) cut_after: Option<u64>,
+    pub(in crate::session) tests: Vec<SelectedTest>,
 }
 
 /// A test of a selection.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct SelectedTest {
-    pub(super) test: PortableTest,
+pub(in crate::session) struct SelectedTest {
+    pub(in crate::session) test: PortableTest,
     /// Its hash.
-    pub(super) hash: String,
-    pub(super) covers: GoalNumbers,
+    pub(in crate::session) hash: String,
+    pub(in crate::session) covers: GoalNumbers,
     /// What it covers that those before it do not.
-    pub(super) adds: GoalNumbers,
+    pub(in crate::session) adds: GoalNumbers,
 }
 
 /// Objectives by the positions of the functions under test.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct GoalNumbers {
+pub(in crate::session) struct GoalNumbers {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     labels: BTreeSet<(usize, LabelId)>,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -40,7 +40,7 @@ pub(super) struct GoalNumbers {
 }
 
 impl GoalNumbers {
-    pub(super) fn of(goals: &FxHashSet<Goal>) -> Self {
+    pub(in crate::session) fn of(goals: &FxHashSet<Goal>) -> Self {
         let mut numbers = Self::default();
         for goal in goals {
             match *goal {
@@ -51,7 +51,7 @@ impl GoalNumbers {
         numbers
     }
 
-    pub(super) fn goals(&self) -> FxHashSet<Goal> {
+    pub(in crate::session) fn goals(&self) -> FxHashSet<Goal> {
         let labels = self.labels.iter().map(|(at, label)| Goal::Label(*at, *label));
         labels.chain(self.hypers.iter().map(|(at, hyper)| Goal::Hyper(*at, *hyper))).collect()
     }
