@@ -18,21 +18,17 @@
 //! Times are processor times, those of compilers and native runs included. The last lines have the medians of the ratios, and the impacted objectives that a full exploration
 //! decides and the directed one does not.
 
+#[path = "versions/cost.rs"]
+mod cost;
 #[path = "shared/processor.rs"]
 mod processor;
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
-use lydian::exploration::Config;
-use lydian::{
-    CancelToken, Criterion, Event, Generator, GeneratorOptions, ObjectiveRequest, Project,
-    ProjectRequest, VerdictKind,
-};
-use processor::processor_time;
+use cost::{Cost, Pair, Way};
 
 /// The time for each function.
 const TIME: Duration = Duration::from_secs(60);
@@ -92,15 +88,6 @@ const SUBJECTS: [Subject; 2] = [
     },
 ];
 
-/// How a version is explored.
-#[derive(Clone, Copy)]
-struct Way {
-    name: &'static str,
-    directed: bool,
-    merged: bool,
-    every_path: bool,
-}
-
 const WAYS: [Way; 5] = [
     Way { name: "directed", directed: true, merged: true, every_path: false },
     Way { name: "directed, unmerged", directed: true, merged: false, every_path: false },
@@ -109,39 +96,23 @@ const WAYS: [Way; 5] = [
     Way { name: "all paths", directed: false, merged: false, every_path: true },
 ];
 
-/// The cost of one run, over all functions.
-#[derive(Clone, Default)]
-struct Cost {
-    steps: u64,
-    paths: u64,
-    decided: usize,
-    /// The objectives that were asked for and are not decided.
-    open: BTreeSet<String>,
-    seconds: f64,
-    /// Without loading and comparing the versions.
-    generating: f64,
-    impacted: usize,
-    all: usize,
-}
-
-/// The old version and the new one.
-struct Pair {
-    name: String,
-    old: PathBuf,
-    new: PathBuf,
-}
-
 fn main() {
     let given: Vec<PathBuf> =
         std::env::args().skip(1).filter(|word| word.ends_with(".c")).map(PathBuf::from).collect();
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let groups: Vec<Vec<Pair>> = match &given[..] {
-        [old, new] => vec![vec![Pair { name: "v1".into(), old: old.clone(), new: new.clone() }]],
+        [old, new] => vec![vec![Pair {
+            name: "v1".into(),
+            old: old.clone(),
+            new: new.clone(),
+            flags: Vec::new(),
+        }]],
         _ => SUBJECTS.iter().map(|subject| subject.pairs(folder.path())).collect(),
     };
     let mut all = Vec::new();
     for pairs in groups {
-        let costs: Vec<[Cost; 5]> = pairs.iter().map(|pair| pair.explored(folder.path())).collect();
+        let costs: Vec<[Cost; 5]> =
+            pairs.iter().map(|pair| explored(pair, folder.path())).collect();
         show(&pairs, &costs);
         all.extend(costs);
     }
@@ -149,6 +120,10 @@ fn main() {
         say("all versions");
         show_medians(&all);
     }
+}
+
+fn explored(pair: &Pair, folder: &Path) -> [Cost; 5] {
+    WAYS.map(|way| pair.cost(way, TIME, folder).expect("tests are made"))
 }
 
 fn say(text: &str) {
@@ -227,65 +202,8 @@ impl Subject {
             let name = format!("{} v{}", self.file.trim_end_matches(".c"), number + 1);
             let new = folder.join(format!("{}.c", name.replace(' ', "_")));
             std::fs::write(&new, text.replace(from, to)).expect("a file can be written");
-            Pair { name, old: old.clone(), new }
+            Pair { name, old: old.clone(), new, flags: Vec::new() }
         });
         changed.collect()
-    }
-}
-
-impl Pair {
-    fn explored(&self, folder: &Path) -> [Cost; 5] {
-        WAYS.map(|way| self.cost(way, folder))
-    }
-
-    /// The cost of tests for the new version.
-    fn cost(&self, way: Way, folder: &Path) -> Cost {
-        let silent = |_: Event<'_>| {};
-        let tests = tempfile::tempdir_in(folder).expect("a temporary folder can be made");
-        let begun = processor_time();
-        let load = |file| Project::load(&ProjectRequest::new(file), &silent).expect("it is C");
-        let project = load(&self.new);
-        let objectives = project
-            .objectives(&ObjectiveRequest::new([Criterion::Mcdc]), &silent)
-            .expect("it has objectives");
-        let impact = way.directed.then(|| project.impact(&objectives, &load(&self.old)));
-        let counts = impact.as_ref().map(|impact| impact.counts.clone()).unwrap_or_default();
-        let options = GeneratorOptions {
-            time: TIME,
-            jobs: std::num::NonZeroUsize::new(1),
-            exploration: Config {
-                nice_values: true,
-                seed: 1,
-                look_ahead: !way.every_path,
-                stop_when_covered: !way.every_path,
-                merge_silent_code: way.merged,
-                ..Config::default()
-            },
-            impact,
-            ..GeneratorOptions::new(tests.path())
-        };
-        let generator = Generator::new(&project, &objectives, options);
-        let loaded = processor_time() - begun;
-        let generation = generator.run(&CancelToken::new(), &silent).expect("there are tests");
-        let seconds = processor_time() - begun;
-        let mut cost = Cost { seconds, generating: seconds - loaded, ..Cost::default() };
-        cost.impacted = counts.iter().map(|count| count.impacted).sum();
-        for function in &generation.summary.functions {
-            if let Some(exploration) = &function.exploration {
-                cost.steps += exploration.steps;
-                cost.paths += exploration.paths;
-            }
-            for one in &function.objectives {
-                cost.all += 1;
-                match one.verdict {
-                    VerdictKind::Unknown if one.reason.contains("left alone") => {}
-                    VerdictKind::Unknown => {
-                        _ = cost.open.insert(format!("{} {}", function.name, one.name));
-                    }
-                    _ => cost.decided += 1,
-                }
-            }
-        }
-        cost
     }
 }

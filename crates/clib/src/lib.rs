@@ -14,12 +14,17 @@
 
 use std::fmt::Write as _;
 
+use lydian_base::cache::Cache;
 use lydian_base::{Diagnostic, SourceMap};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{FrontendError, LoadRequest, ParseRequest, Unit, load};
 use lydian_ir::libc::{Exploration, Source, library_function};
 use lydian_ir::link::{LinkError, LinkUnit, LinkedUnits, Role, link, resolve_weak};
 use lydian_ir::{CType, Function, IntKind, Linkage, Program};
+
+use kept::KeptProgram;
+
+mod kept;
 
 /// The files, by name, in the order in which they are compiled as one.
 const FILES: [(&str, &str); 19] = [
@@ -140,8 +145,8 @@ pub struct Library {
 }
 
 impl Library {
-    /// Lowers the library for the target that a program's flags choose. Runs clang; takes a part of
-    /// a second.
+    /// Lowers the library for the target that a program's flags choose. Runs clang, which takes a part of
+    /// a second; where an earlier run lowered the same text, it only preprocesses ([`kept`]).
     ///
     /// # Errors
     /// Where clang is missing or does not accept the library with the target's headers.
@@ -153,8 +158,16 @@ impl Library {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join(name);
         std::fs::write(&path, text)?;
-        let request = LoadRequest::new(ParseRequest::new(&path, target_flags(flags)));
-        let Unit { program, source, diagnostics, .. } = load(&request)?;
+        let request = ParseRequest::new(&path, target_flags(flags));
+        let kept = KeptProgram::of(&request, Cache::of_user());
+        if let Some((program, source)) = kept.as_ref().and_then(KeptProgram::read) {
+            let unit = LinkUnit { name: name.to_owned(), program, source, role: Role::Library };
+            return Ok(Self { unit, diagnostics: Vec::new() });
+        }
+        let Unit { program, source, diagnostics, .. } = load(&LoadRequest::new(request))?;
+        if let Some(kept) = kept.filter(|_| diagnostics.is_empty()) {
+            kept.write(&program, &source);
+        }
         let unit = LinkUnit { name: name.to_owned(), program, source, role: Role::Library };
         Ok(Self { unit, diagnostics })
     }

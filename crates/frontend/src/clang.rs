@@ -83,8 +83,8 @@ impl Clang {
         lydian_process::prepare(&self.program);
     }
 
-    /// How it is started.
-    pub(crate) fn program(&self) -> &std::ffi::OsStr {
+    /// How it is started: its path, or its name in `PATH`.
+    pub fn program(&self) -> &std::ffi::OsStr {
         &self.program
     }
 

@@ -30,12 +30,9 @@ use lydian_base::Place;
 use lydian_ir::CTypes;
 use lydian_ir::test::Test;
 use lydian_objective::evidence::{
-    AssumedObjective, Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason,
-    Verdict, verdict,
+    Contradiction, Engine, Evidence, TestHash, UnknownReason, Verdict, verdict,
 };
-use lydian_objective::{
-    AcceptedAssumptions, Criterion, FunctionObjectives, HyperEntry, LabelEntry, LabelKey,
-};
+use lydian_objective::{AcceptedAssumptions, LabelKey};
 use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
@@ -43,12 +40,14 @@ use rustc_hash::FxHashMap;
 
 pub use attempt::{DecisionAttempt, Effort, LeftOpen, left_open};
 pub use error::LedgerError;
+pub use labels::criterion_rows;
 pub use notes::NoteKind;
 pub use reduction::Reduction;
-pub use stored_test::{PortableTest, StoredTest, hash_of};
+pub use stored_test::{PortableTest, SpelledTypes, StoredTest, hash_of};
 
 mod attempt;
 mod error;
+mod labels;
 mod notes;
 mod reduction;
 mod schema;
@@ -63,9 +62,6 @@ const TESTS: &str = "SELECT hash, json FROM test JOIN function ON function.id = 
          AND evidence.test = test.hash AND code = ?3 AND kind = 'unconfirmed')
      ORDER BY test.id";
 
-/// The text in the column `site` for a hyperlabel.
-const HYPERLABEL: &str = "hyperlabel";
-
 /// The time to wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -79,6 +75,8 @@ pub struct Ledger {
     path: PathBuf,
     /// When it was last surely on disk.
     synced: Instant,
+    /// Whether a commit waits until it is on disk.
+    waits: bool,
 }
 
 /// Identifies a function by its translation unit (its main file as the user names it) and its name.
@@ -135,15 +133,6 @@ impl CertifiedEvidence {
     }
 }
 
-/// A row of the table of entries: an objective as one criterion counts it.
-struct EntryRow {
-    label: String,
-    duplicate_of: Option<u32>,
-    name: String,
-    place: Place,
-    text: String,
-}
-
 impl Ledger {
     /// Opens the ledger at a path, or makes an empty one there. The whole file is checked, which
     /// takes time linear in its size.
@@ -159,7 +148,7 @@ impl Ledger {
         let mut connection = Connection::open_with_flags(path, flags).map_err(wrap)?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(wrap)?;
         schema::prepare(&mut connection, path)?;
-        Ok(Self { connection, path: path.to_owned(), synced: Instant::now() })
+        Ok(Self { connection, path: path.to_owned(), synced: Instant::now(), waits: true })
     }
 
     /// Renames a ledger that cannot be used, with the files that belong to it, to the first free name of
@@ -211,7 +200,11 @@ impl Ledger {
         let path = self.path.clone();
         let wrap = |error| LedgerError::from_sqlite(&path, error);
         let waits = self.synced.elapsed() >= SYNC_AFTER;
-        schema::wait_for_disk(&self.connection, waits).map_err(wrap)?;
+        if waits != self.waits {
+            // To set it makes all statements be prepared anew.
+            schema::wait_for_disk(&self.connection, waits).map_err(wrap)?;
+            self.waits = waits;
+        }
         if waits {
             self.synced = Instant::now();
         }
@@ -248,64 +241,6 @@ impl Ledger {
             LabelVerdict { verdict: verdict(None, &evidence, accepted), label: LabelKey(key) }
         };
         Ok(labels.into_iter().map(verdict_of).collect())
-    }
-
-    /// The counts of each of `criteria` for which objectives were recorded, in the given order.
-    ///
-    /// # Errors
-    /// Trouble with the file or its contents.
-    pub fn rows(
-        &self,
-        function: FunctionName<'_>,
-        scope: &EvidenceScope,
-        criteria: &[Criterion],
-        accepted: &AcceptedAssumptions,
-    ) -> Result<Vec<CriterionRow>, LedgerError> {
-        let Some(id) = self.wrap(function_id(&self.connection, function))? else {
-            return Ok(Vec::new());
-        };
-        let evidence = self.evidence_of(id, scope)?;
-        let mut rows = Vec::new();
-        for criterion in criteria {
-            let entries = self.wrap(self.entries_of(id, *criterion))?;
-            if entries.is_empty() {
-                continue;
-            }
-            let mut assumed = Vec::new();
-            let verdicts = entries.into_iter().map(|entry| {
-                let evidence = evidence.get(&entry.label).map_or(&[][..], Vec::as_slice);
-                let found = verdict(entry.duplicate_of, evidence, accepted);
-                if let Ok(Verdict::InfeasibleAssumed { assumptions, .. }) = &found {
-                    let EntryRow { name, place, text, .. } = entry;
-                    let assumptions = assumptions.clone();
-                    assumed.push(AssumedObjective { name, place, text, assumptions });
-                }
-                found
-            });
-            let row = CriterionRow::count(*criterion, verdicts);
-            rows.push(CriterionRow { assumed, ..row });
-        }
-        Ok(rows)
-    }
-
-    /// The objectives of a function that a criterion counts, in order.
-    fn entries_of(&self, function: i64, criterion: Criterion) -> rusqlite::Result<Vec<EntryRow>> {
-        let mut query = self.connection.prepare_cached(
-            "SELECT entry.label, duplicate_of, name, file, line, col, predicate FROM entry
-             JOIN label ON label.function = entry.function AND label.key = entry.label
-             WHERE entry.function = ?1 AND criterion = ?2 ORDER BY position",
-        )?;
-        let read = |row: &rusqlite::Row<'_>| {
-            let file: String = row.get(3)?;
-            Ok(EntryRow {
-                label: row.get(0)?,
-                duplicate_of: row.get(1)?,
-                name: row.get(2)?,
-                place: Place { file: file.into(), line: row.get(4)?, column: row.get(5)? },
-                text: row.get(6)?,
-            })
-        };
-        query.query_map(params![function, criterion.name()], read)?.collect()
     }
 
     /// The tests recorded for a function, oldest first, with their types found in `types`. Left out
@@ -403,9 +338,11 @@ impl Ledger {
     /// All evidence that argues for infeasibility or withdraws an argument, with its text, not yet read.
     fn all_evidence(&self) -> rusqlite::Result<Vec<(CertifiedEvidence, String)>> {
         let mut query = self.connection.prepare_cached(
-            "SELECT unit, name, code, configuration, label, predicate, file, line, col, detail
+            "SELECT unit, name, code, configuration, label, predicate, file,
+                 max(0, line + coalesce(first_line, 0)), col, detail
              FROM evidence JOIN function ON function.id = evidence.function
              JOIN label ON label.function = evidence.function AND label.key = evidence.label
+             LEFT JOIN recorded ON recorded.function = evidence.function
              WHERE kind IN ('complete', 'withdrawn') ORDER BY evidence.id",
         )?;
         let read = |row: &rusqlite::Row<'_>| {
@@ -477,79 +414,6 @@ impl LedgerTransaction<'_> {
         let id = function_made(&self.transaction, function);
         self.function = id.map_err(|error| LedgerError::from_sqlite(&self.path, error))?;
         self.scope = scope.clone();
-        Ok(())
-    }
-
-    /// Records the objectives of the criteria in `objectives`. They replace those that are recorded for
-    /// these criteria. Evidence on labels stays.
-    ///
-    /// # Errors
-    /// Trouble with the file.
-    pub fn objectives(&mut self, objectives: &FunctionObjectives) -> Result<(), LedgerError> {
-        let result = self.write_objectives(objectives);
-        result.map_err(|error| LedgerError::from_sqlite(&self.path, error))
-    }
-
-    fn write_objectives(&mut self, objectives: &FunctionObjectives) -> rusqlite::Result<()> {
-        let mut label_row = self.transaction.prepare_cached(
-            "INSERT INTO label(function, key, site, predicate, file, line, col)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT DO UPDATE SET predicate = ?4, file = ?5, line = ?6, col = ?7",
-        )?;
-        for label in objectives.labels.values() {
-            let (site, place) = (format!("{:?}", label.site), &label.place);
-            label_row.execute(params![
-                self.function,
-                label.key.0,
-                site,
-                label.text,
-                place.file,
-                place.line,
-                place.column
-            ])?;
-        }
-        for hyper in objectives.hypers.values() {
-            let place = &hyper.place;
-            label_row.execute(params![
-                self.function,
-                hyper.key.0,
-                HYPERLABEL,
-                hyper.text,
-                place.file,
-                place.line,
-                place.column
-            ])?;
-        }
-        let mut old = self
-            .transaction
-            .prepare_cached("DELETE FROM entry WHERE function = ?1 AND criterion = ?2")?;
-        let mut entry_row = self.transaction.prepare_cached(
-            "INSERT INTO entry(function, criterion, position, label, name, duplicate_of)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?;
-        let labels = objectives.criteria.iter().map(|(criterion, entries)| {
-            let row =
-                |e: &LabelEntry| (&objectives.labels[e.label].key, e.name.clone(), e.duplicate_of);
-            (criterion, entries.iter().map(row).collect::<Vec<_>>())
-        });
-        let hypers = objectives.hyper_criteria.iter().map(|(criterion, entries)| {
-            let row =
-                |e: &HyperEntry| (&objectives.hypers[e.hyper].key, e.name.clone(), e.duplicate_of);
-            (criterion, entries.iter().map(row).collect())
-        });
-        for (criterion, entries) in labels.chain(hypers) {
-            old.execute(params![self.function, criterion.name()])?;
-            for (position, (key, name, duplicate_of)) in entries.into_iter().enumerate() {
-                entry_row.execute(params![
-                    self.function,
-                    criterion.name(),
-                    position as i64,
-                    key.0,
-                    name,
-                    duplicate_of
-                ])?;
-            }
-        }
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use crate::LedgerError;
 const APPLICATION_ID: i64 = 0x4c59_4449;
 
 /// From each format to the next, from an empty database on.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     FIRST,
     // Evidence of the first format may be of labels that a run passed only after undefined
     // behaviour. The tests stay, and are measured again when they are next asked for.
@@ -50,6 +50,14 @@ const MIGRATIONS: [&str; 6] = [
          detail TEXT NOT NULL,
          PRIMARY KEY(function, kind)
      ) STRICT, WITHOUT ROWID;",
+    // What criteria count follows from the objectives that a run has, so it is not kept. Lines of labels count
+    // from a line of their function.
+    "DROP TABLE IF EXISTS entry;
+     CREATE TABLE recorded(
+         function INTEGER PRIMARY KEY REFERENCES function(id),
+         digest TEXT NOT NULL,
+         first_line INTEGER NOT NULL
+     ) STRICT;",
 ];
 
 const FIRST: &str = "

@@ -44,12 +44,28 @@ impl PortableTest {
         with_types(self.test.clone(), &self.types, &by_spelling(types)).ok().flatten()
     }
 
+    /// The test for a program whose types have these spellings; `None` if one of its types is not among them.
+    pub fn into_test(self, spelled: &SpelledTypes) -> Option<Test> {
+        self.with_spelled(&spelled.0).ok().flatten()
+    }
+
     /// The test for a program whose types have these spellings.
     pub(super) fn with_spelled(
         self,
         spelled: &FxHashMap<String, CTypeId>,
     ) -> Result<Option<Test>, DecodeError> {
         with_types(self.test, &self.types, spelled)
+    }
+}
+
+/// The types of a program by their spelling.
+#[derive(Debug, Default)]
+pub struct SpelledTypes(FxHashMap<String, CTypeId>);
+
+impl SpelledTypes {
+    /// Of several types with one spelling the first counts.
+    pub fn of(types: &CTypes) -> Self {
+        Self(by_spelling(types))
     }
 }
 

@@ -8,8 +8,8 @@ use lydian_ir::{
     IntKind, Local, LocalKind, Program, Purity, Storage, Type,
 };
 use lydian_objective::assumption::{Assumption, AssumptionKind};
-use lydian_objective::evidence::UnknownReason;
-use lydian_objective::{Request, annotate};
+use lydian_objective::evidence::{CriterionRow, UnknownReason};
+use lydian_objective::{Criterion, FunctionObjectives, Request, annotate};
 use tempfile::TempDir;
 
 use super::*;
@@ -114,11 +114,23 @@ fn add_test(ledger: &mut Ledger, byte: u8) -> TestHash {
     hash
 }
 
+/// The counts for the only criterion of `a && b`.
 fn row(ledger: &Ledger, scope: &EvidenceScope) -> CriterionRow {
-    let criteria = [Criterion::Mcc, Criterion::Dcc];
-    let rows = ledger.rows(F, scope, &criteria, &AcceptedAssumptions::default()).expect("rows");
-    assert_eq!(rows.len(), 1, "no objectives were recorded for mcc");
-    rows.into_iter().next().expect("one row")
+    let tree = BoolTree::And(cond(0), cond(1));
+    row_of(ledger, scope, &objectives(tree), &AcceptedAssumptions::default())
+}
+
+fn row_of(
+    ledger: &Ledger,
+    scope: &EvidenceScope,
+    objectives: &FunctionObjectives,
+    accepted: &AcceptedAssumptions,
+) -> CriterionRow {
+    let verdicts = ledger.verdicts(F, scope, accepted).expect("verdicts").into_iter();
+    let verdicts = verdicts.map(|found| (found.label, found.verdict)).collect();
+    let mut rows = criterion_rows(objectives, &verdicts);
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    rows.remove(0)
 }
 
 fn complete() -> Evidence {
@@ -159,9 +171,10 @@ fn duplicates_are_counted_apart() {
     let mut ledger = Ledger::open(&folder.path().join("ledger.db")).expect("a new ledger");
     let here = scope("code", "any");
     let mut recording = ledger.record(F, &here).expect("a recording");
-    recording.objectives(&objectives(*cond(0))).expect("recorded");
+    let lone = objectives(*cond(0));
+    recording.objectives(&lone).expect("recorded");
     recording.commit().expect("committed");
-    let row = row(&ledger, &here);
+    let row = row_of(&ledger, &here, &lone, &AcceptedAssumptions::default());
     assert_eq!((row.objectives, row.duplicate, row.unknown), (4, 2, 2));
 }
 
@@ -405,7 +418,7 @@ fn what_the_first_format_took_for_measured_or_complete_is_dropped_and_its_tests_
         .connection
         .execute_batch(
             "DROP INDEX unconfirmed; DROP TABLE document; DROP TABLE attempt;
-             DROP TABLE reduction; DROP TABLE note; PRAGMA user_version = 1",
+             DROP TABLE reduction; DROP TABLE note; DROP TABLE recorded; PRAGMA user_version = 1",
         )
         .unwrap();
     drop(ledger);
@@ -444,9 +457,10 @@ fn what_is_infeasible_as_assumed_is_counted_apart_with_each_assumption() {
     assert_eq!(objective.assumptions, [alias()]);
     assert!(objective.place.line > 0 && !objective.text.is_empty(), "{objective:?}");
     let accepted = AcceptedAssumptions::named(["alias"]).expect("a kind");
-    let rows = ledger.rows(F, &here, &[Criterion::Dcc], &accepted).expect("rows");
-    assert_eq!((rows[0].infeasible, rows[0].infeasible_as_assumed), (2, 0));
-    assert_eq!(rows[0].granted, [alias(), small]);
+    let all = objectives(BoolTree::And(cond(0), cond(1)));
+    let row = row_of(&ledger, &here, &all, &accepted);
+    assert_eq!((row.infeasible, row.infeasible_as_assumed), (2, 0));
+    assert_eq!(row.granted, [alias(), small]);
 }
 
 #[test]
@@ -485,7 +499,7 @@ fn explorations_of_an_older_format_are_made_again_since_they_do_not_name_their_a
     add(&mut ledger, &here, &keys[0], &complete());
     add(&mut ledger, &here, &keys[1], &Evidence::LocalProof { method: "local-unsat".into() });
     let older = "DROP TABLE document; DROP TABLE attempt; DROP TABLE reduction;
-         DROP TABLE note; PRAGMA user_version = 3";
+         DROP TABLE note; DROP TABLE recorded; PRAGMA user_version = 3";
     ledger.connection.execute_batch(older).expect("set");
     drop(ledger);
     let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("it is taken over");
@@ -533,4 +547,47 @@ fn arguments_with_certificates_are_listed_until_they_are_withdrawn() {
     let contradiction = "its certificate does not stand".to_owned();
     add(&mut ledger, &scope, &label, &Evidence::Withdrawn { method, contradiction });
     assert_eq!(ledger.certified().expect("read"), []);
+}
+
+fn move_lines(objectives: &mut FunctionObjectives, by: u32) {
+    let all: Vec<_> = objectives.labels.iter().map(|(id, _)| id).collect();
+    all.into_iter().for_each(|id| objectives.labels[id].place.line += by);
+}
+
+/// The lines of all labels of certified evidence.
+fn lines(ledger: &Ledger) -> Vec<u32> {
+    ledger.certified().expect("evidence").into_iter().map(|found| found.place.line).collect()
+}
+
+#[test]
+fn labels_move_with_their_function_and_are_written_again_only_if_they_changed() {
+    let (_folder, mut ledger, keys) = filled();
+    let here = scope("code", "any");
+    let Evidence::Complete { method, preconditions, assumptions, invariants, .. } = complete()
+    else {
+        panic!("complete");
+    };
+    let certificates = vec!["c".to_owned()];
+    let proof = Evidence::Complete { method, preconditions, assumptions, invariants, certificates };
+    let mut other = objectives(*cond(0));
+    let is_known = |key: &LabelKey| other.labels.values().any(|label| label.key == *key);
+    let only_here = keys.iter().find(|key| !is_known(key)).expect("a label of `a && b` alone");
+    add(&mut ledger, &here, only_here, &proof);
+    let before = lines(&ledger);
+    let mut moved = objectives(BoolTree::And(cond(0), cond(1)));
+    assert!(ledger.has_objectives(F, &moved).expect("read"));
+    move_lines(&mut moved, 40);
+    assert!(!ledger.has_objectives(F, &moved).expect("read"));
+    let mut recording = ledger.record(F, &here).expect("a recording");
+    recording.objectives(&moved).expect("recorded");
+    recording.commit().expect("committed");
+    assert!(ledger.has_objectives(F, &moved).expect("read"));
+    assert_eq!(lines(&ledger), before.iter().map(|line| line + 40).collect::<Vec<_>>());
+    // Another set of objectives, elsewhere: the labels that it does not have stay where they are.
+    move_lines(&mut other, 100);
+    let mut recording = ledger.record(F, &here).expect("a recording");
+    recording.objectives(&other).expect("recorded");
+    recording.commit().expect("committed");
+    assert!(!ledger.has_objectives(F, &moved).expect("read"));
+    assert_eq!(lines(&ledger), before.iter().map(|line| line + 40).collect::<Vec<_>>());
 }

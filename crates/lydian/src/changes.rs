@@ -12,13 +12,16 @@ mod common_program;
 mod comparison;
 mod confirmation;
 mod driver;
+mod endings;
 mod externals;
 mod impact;
 mod leaves;
+mod minimise;
 mod product;
 mod proofs;
 pub(crate) mod second_runs;
 mod two_version_test;
+mod version_end;
 mod versions;
 
 use std::path::PathBuf;

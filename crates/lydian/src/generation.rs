@@ -18,6 +18,7 @@ use lydian_report::{FunctionSummary, ObjectiveSummary, SuiteTest, Summary};
 use lydian_smt::QueryLog;
 use lydian_symex::Config;
 use lydian_symex::Unreached;
+use rustc_hash::FxHashSet;
 
 use crate::changes::ChangeImpact;
 use crate::error::Error;
@@ -26,14 +27,14 @@ use crate::files;
 use crate::measurement::compiled_program::{CompiledProgram, Measurement};
 use crate::measurement::test_runner::TestRunner;
 use crate::measurement::{MeasurementOptions, confinement};
-use crate::objectives::{Objectives, Semantics};
+use crate::objectives::{Objectives, Semantics, functions_named};
 use crate::outside::OutsideRequest;
 use crate::project::Project;
 use crate::replay::keeper::{self, Case, CaseKeeper};
 use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::session::{
-    FunctionUnderTest, KeptRuns, NamedPlaces, Session, SessionChecker, SessionOptions,
-    SessionOutcome, SessionRecords, Standing, TestMemory,
+    FunctionUnderTest, KeptRuns, NamedPlaces, ProgramNames, Session, SessionChecker,
+    SessionOptions, SessionOutcome, SessionRecords, Standing, TestMemory,
 };
 use crate::shared_ledger::{self, Scopes, SharedLedger};
 use crate::suite::{FailingTest, KeptTest, Suite, SuiteFormat, ownership};
@@ -269,6 +270,8 @@ struct Run<'a> {
 struct Task<'a> {
     entry: FuncId,
     targets: Vec<FunctionUnderTest<'a>>,
+    /// The positions of the functions that tests can reach or hyperlabels name, among those with objectives.
+    reached: Vec<usize>,
 }
 
 /// The result of a task.
@@ -346,10 +349,13 @@ impl<'a> Run<'a> {
         let standing =
             Standing { project: self.project, unit: &self.unit, ledger, accepted: &self.accepted };
         let config = self.exploration();
+        let names = Arc::new(ProgramNames::of(&self.project.program));
         let read = |(at, task): (usize, &Task<'_>)| {
             let options = self.session_options(self.workers(at, tasks.len()));
             let of = (task.entry, task.targets.as_slice());
-            KeptRuns::read(&standing, of, &self.objectives.functions, (&config, &options))
+            let reached = task.reached.iter().map(|at| &self.objectives.functions[*at]);
+            let reached: Vec<_> = reached.collect();
+            KeptRuns::read(&standing, of, &reached, (&config, &options), &names)
         };
         tasks.iter().enumerate().map(read).collect()
     }
@@ -409,6 +415,7 @@ impl<'a> Run<'a> {
             entry: task.entry,
             targets: &task.targets,
             all: &self.objectives.functions,
+            reached: &task.reached,
             further: &self.objectives.further,
             unit: &self.unit,
             runner,
@@ -577,16 +584,21 @@ impl<'a> Run<'a> {
         };
         let targets = self.objectives.functions.iter().enumerate().map(target);
         let Some(entry) = self.project.entry() else {
-            let task = |one: FunctionUnderTest<'a>| Task {
-                entry: one.objectives.function,
-                targets: vec![one],
-            };
-            return targets.map(task).collect();
+            return targets.map(|one| self.task(one.objectives.function, vec![one])).collect();
         };
         let mut targets: Vec<_> = targets.collect();
         let main = self.project.program.function_named("main");
         targets.sort_by_key(|target| Some(target.objectives.function) != main);
-        vec![Task { entry, targets }]
+        vec![self.task(entry, targets)]
+    }
+
+    fn task(&self, entry: FuncId, targets: Vec<FunctionUnderTest<'a>>) -> Task<'a> {
+        let (reached, _) = reachable(&self.project.program, entry);
+        let mut reached: FxHashSet<FuncId> = reached.into_values().collect();
+        reached.extend(targets.iter().flat_map(|target| functions_named(target.objectives)));
+        let all = self.objectives.functions.iter().enumerate();
+        let reached = all.filter(|(_, of)| reached.contains(&of.function)).map(|(at, _)| at);
+        Task { entry, targets, reached: reached.collect() }
     }
 }
 

@@ -133,6 +133,14 @@ impl SourceTexts {
         Some(self.whole_line(file, line)?.trim())
     }
 
+    /// Some lines of the source, from one on; fewer where the file ends.
+    pub(crate) fn lines(&self, file: &str, from: u32, count: u32) -> &[String] {
+        let Some(Ok(text)) = self.files().get(Path::new(file)) else { return &[] };
+        let Some(first) = (from as usize).checked_sub(1) else { return &[] };
+        let end = text.lines.len().min(first + count as usize);
+        text.lines.get(first..end).unwrap_or_default()
+    }
+
     fn whole_line(&self, file: &str, line: u32) -> Option<&str> {
         self.files().get(Path::new(file))?.ok()?.line(line)
     }

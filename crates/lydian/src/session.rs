@@ -16,13 +16,13 @@ use rustc_hash::FxHashSet;
 use crate::error::Error;
 use crate::suite::KeptTest;
 use attempts::Ended;
-use exploration::exploration_figures;
+use exploration::{exploration_figures, one_after_the_other};
 use goals::Goal;
 use hyperlabel_coverage::HyperlabelCoverage;
 use state::{Conclusion, LastDiscovery, Round};
 
 pub(crate) use goals::FunctionUnderTest;
-pub(crate) use kept_runs::KeptRuns;
+pub(crate) use kept_runs::{KeptRuns, ProgramNames};
 pub(crate) use outside::SessionChecker;
 pub(crate) use standing::Standing;
 pub(crate) use state::{Session, SessionOptions, SessionRecords, TestMemory};
@@ -43,6 +43,7 @@ mod outside;
 mod proofs;
 mod rounds;
 mod selection;
+mod settled;
 mod standing;
 mod state;
 mod test_validation;
@@ -50,6 +51,10 @@ mod unknown_reasons;
 
 /// The reduction of a function's tests may take this fraction (one n-th) of the function's time.
 const SHARE_OF_MAKING_SMALLER: u32 = 4;
+
+/// The exploration with code merged in which no objective of a change lies may take this fraction (one n-th) of
+/// the time that is left.
+const SHARE_OF_MERGED_CODE: u32 = 4;
 
 /// The outcome of a session.
 pub(crate) struct SessionOutcome {
@@ -92,6 +97,8 @@ pub(crate) struct ExplainedObjective {
 struct Work {
     /// The exploration of the objectives of control flow alone, if there was one.
     control: Option<(Summary, LastDiscovery)>,
+    /// The exploration with code merged in which no objective lies, if there was one.
+    merged: Option<(Summary, LastDiscovery)>,
     /// The main exploration, if there was one.
     explored: Option<(Summary, LastDiscovery)>,
     /// The reason for which nothing could be explored, if nothing could.
@@ -111,15 +118,19 @@ impl Session<'_, '_> {
         let begun = Instant::now();
         self.recorded.augments = config.augmentation.is_some();
         self.runner.begin_function(budget, self.runs.is_settled);
-        self.record(|_, target, recording| recording.objectives(target.objectives))?;
-        let mut hyper_coverage = HyperlabelCoverage::new(self.all);
+        self.record_objectives()?;
+        let time_for_small = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
+        if let Some(outcome) = self.settled_outcome(config, time_for_small)? {
+            return Ok(outcome);
+        }
+        let mut hyper_coverage = HyperlabelCoverage::new(self.all, self.reached);
         self.measure_known_tests(&mut hyper_coverage)?;
         let taken_over = self.take_over(config)?;
         let mut work = Work::default();
         if taken_over.is_none() && self.has_work(config)? {
             self.decide(config, budget, &mut hyper_coverage, &mut work)?;
         }
-        let Work { control, explored, refused, mut contradictions } = work;
+        let Work { control, merged, explored, refused, mut contradictions } = work;
         self.ask_outside(&mut hyper_coverage, budget)?;
         contradictions.extend(self.withdraw_contradicted()?);
         self.record_left_alone()?;
@@ -134,8 +145,7 @@ impl Session<'_, '_> {
         }
         let rows = self.targets.iter().map(|target| self.rows(target));
         let rows = rows.collect::<Result<_, _>>()?;
-        let time = limit.map(|limit| limit / SHARE_OF_MAKING_SMALLER);
-        let tests = self.tests_worth_keeping(time)?;
+        let tests = self.tests_worth_keeping(time_for_small)?;
         if ended.is_regular() {
             self.record_runs()?;
         }
@@ -150,6 +160,11 @@ impl Session<'_, '_> {
             let augmentation = self.augmentation_figures(config, summary);
             Exploration { augmentation, ..exploration_figures(summary, *last) }
         });
+        let before = merged.map(|(summary, last)| exploration_figures(&summary, last));
+        let exploration = match (before, exploration) {
+            (Some(before), Some(exploration)) => Some(one_after_the_other(&before, exploration)),
+            (before, exploration) => before.or(exploration),
+        };
         let unmet = explored.map(|(summary, _)| summary.unmet).unwrap_or_default();
         let objectives = self.objectives_with(&tests)?;
         let tests = tests.into_iter().map(|(kept, _)| kept).collect();
@@ -208,10 +223,39 @@ impl Session<'_, '_> {
         let left = self.goals_to_explore(config)?;
         log::info!("{}: {} objectives are open after proofs", self.name(), left.len());
         let wanted = !left.is_empty() || !config.stop_when_covered;
-        if wanted && !budget.cancel_token().is_cancelled() {
-            self.explore_left(&left, config, budget, hyper_coverage, work)?;
+        if !wanted || budget.cancel_token().is_cancelled() {
+            return Ok(());
         }
-        Ok(())
+        if !config.merge_silent_code {
+            return self.explore_left(&left, config, budget, hyper_coverage, work);
+        }
+        self.explore_merged(&left, config, budget, hyper_coverage, work)?;
+        let left = self.goals_to_explore(config)?;
+        log::info!("{}: {} objectives are open with merged code", self.name(), left.len());
+        if left.is_empty() || budget.cancel_token().is_cancelled() {
+            return Ok(());
+        }
+        let apart = Config { merge_silent_code: false, ..config.clone() };
+        self.explore_left(&left, &apart, budget, hyper_coverage, work)
+    }
+
+    /// Explores objectives of a change with the code merged in which none of them lies. Merged values may make
+    /// questions too hard, so this has a share of the time.
+    fn explore_merged(
+        &mut self,
+        left: &[Goal],
+        config: &Config,
+        budget: &Budget,
+        hyper_coverage: &mut HyperlabelCoverage<'_>,
+        Work { merged, contradictions, .. }: &mut Work,
+    ) -> Result<(), Error> {
+        let left_time = budget.remaining().unwrap_or_default();
+        let share = budget.keeping(left_time - left_time / SHARE_OF_MERGED_CODE);
+        let (concludes, ends_well) = (Conclusion::IfComplete, false);
+        let round = Round { spec: &self.project.spec, concludes, ends_well };
+        // What cannot be explored so cannot be explored apart either, which says why.
+        *merged = self.explore(&round, left, hyper_coverage, config, &share, contradictions)?.ok();
+        self.record_implied_verdicts()
     }
 
     /// Explores what is left after proofs, and proves what exploration leaves.

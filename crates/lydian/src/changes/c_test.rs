@@ -163,6 +163,9 @@ impl CTest<'_> {
             CType::Void | CType::Pointer { .. } => _ = writeln!(out, "    {call};"),
             _ => _ = writeln!(out, "    {} = {call};", self.types().spell(result, "result")),
         }
+        if self.finding.ends.is_some() {
+            let _ = writeln!(out, "    printf(\"the function returns\\n\");");
+        }
         let differs = |name: &String| self.finding.observed.iter().any(|one| one.what == *name);
         for observation in driver.observations.iter().filter(|one| differs(&one.name)) {
             let is_static = observation.variables.1.starts_with(STATIC);

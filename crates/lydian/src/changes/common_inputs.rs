@@ -65,7 +65,12 @@ impl Comparison<'_> {
         let found = runs.compare(effort, self.cancel);
         match found.verdict {
             ComparisonVerdict::Differs => {
-                let tests = found.tests.into_iter().map(|mut test| {
+                let tests = found.tests.into_iter().flat_map(|test| {
+                    let plain = common.minimised(test.clone());
+                    let own = (plain != test).then_some(test);
+                    std::iter::once(plain).chain(own)
+                });
+                let tests = tests.map(|mut test| {
                     test.function.clone_from(&change.name);
                     test
                 });

@@ -6,18 +6,24 @@
 use std::collections::BTreeSet;
 
 use lydian_frontend::Unit;
+use lydian_ir::interp::{self, End, Options, Outcome, Silent};
 use lydian_ir::libc::is_library_object;
 use lydian_ir::link::Role;
 use lydian_ir::program::RelocationTarget;
+use lydian_ir::test::Test;
 use lydian_ir::{CType, CTypeId, FuncId, Global, GlobalId, GlobalInit, Linkage, Program};
 use lydian_objective::changes::{FunctionChange, ProgramPlaces, global_text};
 
 use super::driver::{Pair, old_name};
+use super::minimise::minimised;
 use super::product::{defined, part, whole};
 use super::versions::Versions;
 
 /// The first part of the names of string literals.
 const STRING: &str = ".str.";
+
+/// The most steps of a run that is compared.
+const MOST_STEPS: u64 = 1 << 20;
 
 /// Both versions of a function in one program.
 pub(super) struct CommonProgram {
@@ -27,6 +33,32 @@ pub(super) struct CommonProgram {
 }
 
 impl CommonProgram {
+    /// A test of the old version on whose inputs both versions differ, with inputs that are as plain as the
+    /// interpreter allows. It is the same test where the interpreter sees no difference.
+    pub(super) fn minimised(&self, test: Test) -> Test {
+        let Some(own) = self.difference(&test) else { return test };
+        let mut differs = |candidate: &Test| self.difference(candidate) == Some(own);
+        minimised(&self.program, test, &mut differs)
+    }
+
+    /// The kind of the difference on the inputs of a test: whether the versions end otherwise. None if they do
+    /// the same, or if C does not define what the old one does.
+    fn difference(&self, test: &Test) -> Option<bool> {
+        let run = |function: FuncId| {
+            let function = self.program.functions[function].name.clone();
+            let test = Test { function, ..test.clone() };
+            let options = Options { max_steps: MOST_STEPS, ..Options::default() };
+            interp::run(&self.program, &test, &options, &mut Silent).ok()
+        };
+        let (old, new) = (run(self.old)?, run(self.new)?);
+        if old.end != End::Returned || old.uninitialised.is_some() || old.misused.is_some() {
+            return None;
+        }
+        let ends = old.end != new.end;
+        let values = |of: Outcome| (of.result, of.objects, of.globals);
+        (ends || values(old) != values(new)).then_some(ends)
+    }
+
     /// Links both versions of a function. `is_equal` tells the functions that are the same in both.
     ///
     /// # Errors

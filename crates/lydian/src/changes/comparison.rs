@@ -117,12 +117,15 @@ impl Comparison<'_> {
             Ok(explored) => explored,
             Err(reason) => return unknown(reason),
         };
+        let native = Native { comparison: self, driver, product: &product };
         if let Some(finding) = explored.difference {
-            let native = Native { comparison: self, driver, product: &product };
-            return native.confirmed(&change.name, finding);
+            return native.confirmed(&change.name, finding.minimised(&product, driver));
         }
         if let Some(reason) = explored.unconfirmed {
             return unknown(reason);
+        }
+        if let Some(finding) = self.ending_difference(&native, &change.name, &explored.summary)? {
+            return native.confirmed(&change.name, finding);
         }
         let found = conclusion(&product, driver, &explored.summary, explored.uncompared);
         // What a complete exploration leaves open, proofs do not look at.
@@ -239,7 +242,7 @@ fn objectives(product: &Product) -> (FunctionObjectives, LabelRef) {
 }
 
 /// The settings of a driver: exactly its inputs are inputs.
-fn settings(driver: &Driver, any_statics: bool) -> Settings {
+pub(super) fn settings(driver: &Driver, any_statics: bool) -> Settings {
     let inputs = driver.inputs.iter().filter_map(|input| match &input.of {
         InputOf::Argument(_) => None,
         InputOf::Buffer { variable, .. } => Some(variable.clone()),
@@ -253,7 +256,7 @@ fn settings(driver: &Driver, any_statics: bool) -> Settings {
 }
 
 /// Every path is followed to its end, also where no difference lies ahead: it may trap there.
-fn config() -> Config {
+pub(super) fn config() -> Config {
     Config {
         limits: Limits {
             query_time: Some(QUESTION),

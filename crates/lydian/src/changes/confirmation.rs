@@ -6,7 +6,7 @@ use lydian_ir::stmt::Callee;
 use lydian_ir::test::{
     ExternalResult, INPUT_REGION, Image, ImagePointer, PointerTarget, Test, TestObject,
 };
-use lydian_ir::{CType, FuncId, Program, Stmt};
+use lydian_ir::{CType, FuncId, Program, Stmt, TrapKind};
 use lydian_native::{Outcome as NativeOutcome, Run};
 use lydian_objective::Criterion;
 
@@ -14,7 +14,9 @@ use super::c_test::CTest;
 use super::comparison::Comparison;
 use super::driver::{CALLS_DIFFER, Driver, DriverInput, InputOf, Observation};
 use super::leaves::leaves;
+use super::minimise::minimised;
 use super::product::Product;
+use super::version_end::{Ends, VersionEnd};
 use super::{DiffVerdict, Difference, NamedValue, Observed};
 use crate::error::Error;
 use crate::events::Event;
@@ -38,6 +40,8 @@ pub(super) struct Finding {
     calls_differ: bool,
     /// Whether the new version traps.
     traps: bool,
+    /// The ends of both versions, if these are what differs.
+    pub(super) ends: Option<Ends>,
 }
 
 impl Finding {
@@ -60,11 +64,7 @@ impl Finding {
         match outcome.end {
             End::Returned => Ok(Self::of_values(product, driver, test, &outcome)),
             End::Trapped(kind) if trapping(product, &outcome) == Some(product.new) => {
-                let observed = Observed {
-                    what: "the function".to_owned(),
-                    old: "returns".to_owned(),
-                    new: format!("undefined behaviour: {kind}"),
-                };
+                let observed = observed_trap(kind);
                 let (test, observed) = (test.clone(), vec![observed]);
                 Ok(Some(Self {
                     test,
@@ -72,6 +72,7 @@ impl Finding {
                     differing: Vec::new(),
                     calls_differ: false,
                     traps: true,
+                    ends: None,
                 }))
             }
             _ => Ok(None),
@@ -120,8 +121,44 @@ impl Finding {
             differing,
             calls_differ,
             traps: false,
+            ends: None,
         })
     }
+
+    /// A test on which the versions end in two ways.
+    pub(super) fn of_ends(test: Test, ends: Ends) -> Self {
+        let (observed, differing) = (vec![observed_ends(ends)], Vec::new());
+        Self { test, observed, differing, calls_differ: false, traps: false, ends: Some(ends) }
+    }
+
+    /// The same difference on plain inputs: what differed still does, with any values.
+    pub(super) fn minimised(self, product: &Product, driver: &Driver) -> Self {
+        let kind = |finding: &Self| {
+            let traps = finding.traps.then(|| finding.observed.clone());
+            (finding.differing.clone(), finding.calls_differ, traps)
+        };
+        let own = kind(&self);
+        let find = |test: &Test| Self::of(product, driver, test).ok().flatten();
+        let mut differs = |test: &Test| find(test).is_some_and(|found| kind(&found) == own);
+        let test = minimised(&product.program, self.test.clone(), &mut differs);
+        find(&test).unwrap_or(self)
+    }
+}
+
+/// What is observed of two ends.
+fn observed_ends((old, new): Ends) -> Observed {
+    let what = "the function".to_owned();
+    Observed { what, old: old.to_string(), new: new.to_string() }
+}
+
+/// What is observed where the new version traps, on purpose or by undefined behaviour.
+fn observed_trap(kind: TrapKind) -> Observed {
+    let trapped = VersionEnd::Trapped(kind);
+    let new = match kind.is_deliberate() {
+        true => trapped.to_string(),
+        false => format!("undefined behaviour: {kind}"),
+    };
+    Observed { new, ..observed_ends((VersionEnd::Returned, trapped)) }
 }
 
 /// A little-endian number.
@@ -162,9 +199,21 @@ impl Native<'_> {
             (Ok(old), Ok(new)) => (old, new),
             (Err(reason), _) | (_, Err(reason)) => return Ok(DiffVerdict::Unknown { reason }),
         };
+        if let Some((of_old, of_new)) = finding.ends
+            && !(of_old.is_of(&old.outcome) && of_new.is_of(&new.outcome))
+        {
+            let reason = "the native programs do not end as the interpreter says".to_owned();
+            return Ok(match VersionEnd::Endless {
+                // They may take as many steps in the time, or more.
+                endless if of_old == endless || of_new == endless => {
+                    DiffVerdict::Unknown { reason }
+                }
+                _ => DiffVerdict::Contradiction { reason },
+            });
+        }
         let returns = |run: &Run| matches!(run.outcome, NativeOutcome::Returned(_));
         let must_return = !finding.traps && !finding.calls_differ;
-        if !returns(&old) || (must_return && !returns(&new)) {
+        if finding.ends.is_none() && (!returns(&old) || (must_return && !returns(&new))) {
             let reason = "the native programs do not end as the interpreter says".to_owned();
             return Ok(DiffVerdict::Contradiction { reason });
         }
@@ -227,7 +276,7 @@ impl Native<'_> {
     }
 
     /// The test of the function itself for a test of the driver.
-    fn test_of(&self, program: &Program, function: &str, test: &Test) -> Option<Test> {
+    pub(super) fn test_of(&self, program: &Program, function: &str, test: &Test) -> Option<Test> {
         let id = program.function_named(function)?;
         let CType::Function { params, .. } = program.types.get(program.functions[id].ty) else {
             return None;

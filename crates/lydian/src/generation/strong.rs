@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use lydian_base::Diagnostic;
 use lydian_ledger::{EvidenceScope, FunctionName, NoteKind};
 use lydian_mutate::{Operator, on_one_line};
 use lydian_native::Build;
@@ -14,7 +13,6 @@ use lydian_symex::{Config, Limits};
 
 use super::{Run, Task};
 use crate::error::Error;
-use crate::events::tell;
 use crate::measurement::test_runner::TestRunner;
 use crate::mutation::killing::{KillRequest, Killing, StrongObjective, StrongVerdict};
 use crate::mutation::known_mutants::KnownMutants;
@@ -39,12 +37,6 @@ impl Run<'_> {
         (tasks, ledger): (&[Task<'_>], Option<&SharedLedger>),
     ) -> Result<bool, Error> {
         let Some(runner) = runner else { return Ok(false) };
-        if self.project.entry().is_some() {
-            let what = "mutants of a program that is tested as a whole are not asked for (sm)";
-            let note = "`lydian mutate` says which mutants the tests kill";
-            tell(self.observer, &[Diagnostic::warning("mutants", what).note(note)]);
-            return Ok(false);
-        }
         let begun = Instant::now();
         let functions: Vec<String> =
             summary.functions.iter().map(|function| function.name.clone()).collect();
@@ -70,8 +62,11 @@ impl Run<'_> {
         let added = suite.tests[before..].iter().map(|test| test.test.function.as_str());
         let added: Vec<&str> = added.collect();
         let share = begun.elapsed().as_secs_f64() / summary.functions.len().max(1) as f64;
-        for function in &mut summary.functions {
-            function.tests += added.iter().filter(|name| **name == function.name).count();
+        let is_program = self.project.entry().is_some();
+        for (at, function) in summary.functions.iter_mut().enumerate() {
+            // The first function has the tests of a program.
+            let is_own = |name: &&&str| if is_program { at == 0 } else { **name == function.name };
+            function.tests += added.iter().filter(is_own).count();
             function.seconds += share;
         }
         let found = found?;

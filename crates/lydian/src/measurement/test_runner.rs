@@ -13,6 +13,7 @@
 //! The interpreter follows a test through a limited number of steps, and not into functions that the
 //! front end does not support. Beyond that, labels count as measured unless the native run crashes.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
@@ -51,6 +52,9 @@ pub(crate) const STEPS_OF_ENDLESS: u64 = 200_000;
 /// The same for all predicates together: with many of them, a step may take as long as a hundred.
 const PREDICATES_OF_ENDLESS: u64 = 20_000_000;
 
+/// What makes something when it is first needed.
+type Made<'a, T> = Box<dyn FnOnce() -> T + Send + 'a>;
+
 /// Runs tests natively and in the interpreter.
 pub(crate) struct TestRunner<'a> {
     project: &'a Project,
@@ -63,9 +67,10 @@ pub(crate) struct TestRunner<'a> {
     /// One for each program; none before its first test.
     measurers: [Option<Measurer<'a>>; 2],
     interpreter: Interpreter<'a>,
-    coverage_interpreter: CoverageInterpreter<'a>,
+    /// Made when the first test runs.
+    coverage_interpreter: LazyCell<CoverageInterpreter<'a>, Made<'a, CoverageInterpreter<'a>>>,
     objectives: &'a [FunctionObjectives],
-    tracer: Tracer<'a>,
+    tracer: LazyCell<Tracer<'a>, Made<'a, Tracer<'a>>>,
     options: Options,
     /// Whether the sequences of the last test are unknown because its trace is too long.
     untraced: bool,
@@ -122,14 +127,12 @@ impl<'a> Measurement<'a> {
     /// The runner of tests of one thread. The program is compiled when its first test is run.
     pub(crate) fn runner<'m>(&'m self, compiled: &[Arc<CompiledProgram<'m>>; 2]) -> TestRunner<'m> {
         let program = &self.project.program;
-        let coverage_interpreter =
-            CoverageInterpreter::new(program, self.objectives, self.short_circuit);
-        let tracer = Tracer::new(program, self.objectives, self.short_circuit);
+        let (objectives, short_circuit) = (self.objectives, self.short_circuit);
         TestRunner::new(
             self.project,
             compiled.clone(),
-            coverage_interpreter,
-            (self.objectives, tracer),
+            Box::new(move || CoverageInterpreter::new(program, objectives, short_circuit)),
+            (objectives, Box::new(move || Tracer::new(program, objectives, short_circuit))),
         )
     }
 }
@@ -138,8 +141,8 @@ impl<'a> TestRunner<'a> {
     pub(crate) fn new(
         project: &'a Project,
         compiled: [Arc<CompiledProgram<'a>>; 2],
-        coverage_interpreter: CoverageInterpreter<'a>,
-        (objectives, tracer): (&'a [FunctionObjectives], Tracer<'a>),
+        coverage_interpreter: Made<'a, CoverageInterpreter<'a>>,
+        (objectives, tracer): (&'a [FunctionObjectives], Made<'a, Tracer<'a>>),
     ) -> Self {
         Self {
             project,
@@ -148,9 +151,9 @@ impl<'a> TestRunner<'a> {
             budget: None,
             measurers: [None, None],
             interpreter: Interpreter::new(&project.program),
-            coverage_interpreter,
+            coverage_interpreter: LazyCell::new(coverage_interpreter),
             objectives,
-            tracer,
+            tracer: LazyCell::new(tracer),
             options: Options { max_depth: MOST_CALLS, ..Options::default() },
             untraced: false,
             undefined: false,
@@ -168,8 +171,8 @@ impl<'a> TestRunner<'a> {
     }
 
     /// Notes attempts of a test that ran earlier.
-    pub(crate) fn note_attempts(&mut self, attempts: &[Attempt]) {
-        self.attempts.extend(attempts.iter().cloned());
+    pub(crate) fn note_attempts<'t>(&mut self, attempts: impl IntoIterator<Item = &'t Attempt>) {
+        self.attempts.extend(attempts.into_iter().cloned());
     }
 
     /// The attempts of tests since the last call.

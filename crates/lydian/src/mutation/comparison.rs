@@ -23,7 +23,7 @@ use crate::files;
 use crate::project::Project;
 use crate::project::flags::rejected;
 use crate::project::paths::canonical;
-use crate::project::request::ProjectRequest;
+use crate::project::request::{ProjectRequest, WholeProgramRequest};
 use crate::wrapper::mutants::is_program;
 
 /// A program that behaves as any of the mutants of a file.
@@ -85,6 +85,11 @@ impl ComparedProgram {
             functions: functions.collect(),
             flags: project.build.flags.for_preprocessing().map(str::to_owned).collect(),
             compile_commands: None,
+            // It is tested as a whole where the project is, though functions are named.
+            program: project
+                .request
+                .program
+                .map(|of| WholeProgramRequest { always: project.entry().is_some(), ..of }),
             ..project.request.clone()
         };
         let silent = |_: Event<'_>| {};

@@ -1,12 +1,14 @@
 //! Mutants that do what the original does: they leave the count.
 //!
 //! First the code of both is compared ([`lydian_mutate::clones`]), then a prover is asked. Only mutants
-//! that no test killed are compared.
+//! that no test killed are compared. Some texts keep a compiler busy for minutes, or for ever: it is ended
+//! after a share of the time ([`CodeTime`]), and nothing is kept of the mutants that it did not compare.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
-use std::path::Path;
+use std::io::{Read, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use lydian_base::CancelToken;
 use lydian_mutate::clones;
@@ -19,6 +21,7 @@ use super::kept::{Dependences, KeptResults, run_key};
 use super::warnings::warn;
 use crate::events::Observer;
 use crate::generation::workers;
+use crate::measurement::process_group;
 use crate::project::COMPILER;
 use crate::wrapper::first_error;
 
@@ -26,6 +29,9 @@ use crate::wrapper::first_error;
 pub trait EquivalenceProver {
     /// The prover and its effort in a few words: where they change, mutants without a proof are tried anew.
     fn effort(&self) -> String;
+
+    /// The time that it may take for a unit. The comparison of optimised code may take as long.
+    fn time(&self) -> Duration;
 
     /// Those of the mutants that do what the original does in every run, and those that were tried.
     /// Only a complete argument is a yes: for every input of the function on which the original's
@@ -36,6 +42,43 @@ pub trait EquivalenceProver {
         mutants: &[&Mutant],
         cancel: &CancelToken,
     ) -> ProofAttempts;
+}
+
+/// What keeps the compiler from using that C leaves something undefined: it could give a mutant the code of the
+/// original though it adds an overflow, a loop without an end or a read of a variable without a value, which
+/// shows in a build with less optimisation.
+const DEFINED: [&str; 5] = [
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-delete-null-pointer-checks",
+    "-fno-finite-loops",
+    "-ftrivial-auto-var-init=zero",
+];
+/// The least time for comparing the optimised code of a unit.
+const LEAST: Duration = Duration::from_secs(10);
+/// The share (one n-th) of it that a run of the compiler may take.
+const SHARE: u32 = 4;
+
+/// The time for comparing the optimised code of a unit.
+#[derive(Clone, Copy)]
+struct CodeTime {
+    /// When it is over.
+    end: Instant,
+    /// The most that a run of the compiler may take.
+    one: Duration,
+}
+
+impl CodeTime {
+    fn new(time: Duration) -> Self {
+        let time = time.max(LEAST);
+        Self { end: Instant::now() + time, one: time / SHARE }
+    }
+
+    /// When a run of the compiler that begins now has to end; none if there is no time for one.
+    fn next(&self) -> Option<Instant> {
+        let now = Instant::now();
+        (now < self.end).then(|| self.end.min(now + self.one))
+    }
 }
 
 /// The attempts to prove mutants of a unit equivalent, by the numbers of mutants.
@@ -136,7 +179,7 @@ fn proofs(
     cancel: &CancelToken,
     observer: &dyn Observer,
 ) -> Proofs {
-    let same = same_code(unit, asked, cancel, observer);
+    let SameCode { same, cut } = same_code(unit, asked, prover.time(), cancel, observer);
     let others: Vec<&Mutant> =
         asked.iter().copied().filter(|it| !same.contains(&it.number)).collect();
     let attempts = match cancel.is_cancelled() || others.is_empty() {
@@ -144,71 +187,146 @@ fn proofs(
         false => prover.equivalent(unit, &others, cancel),
     };
     // A cancelled attempt is no whole one.
-    let tried = attempts.tried.into_iter().filter(|_| !cancel.is_cancelled());
+    let is_whole = |it: &u32| !cancel.is_cancelled() && !cut.contains(it);
+    let tried = attempts.tried.into_iter().filter(is_whole);
     let mut all: Proofs = tried.map(|it| (it, None)).collect();
     all.extend(attempts.equivalent.into_iter().map(|it| (it, Some(EquivalenceProof::Proof))));
     all.extend(same.into_iter().map(|it| (it, Some(EquivalenceProof::SameCode))));
     all
 }
 
-/// The numbers of the mutants with the code of the original.
+/// The comparison of mutants' optimised code with the original's, by the numbers of mutants.
+#[derive(Default)]
+struct SameCode {
+    /// Those with the code of the original.
+    same: BTreeSet<u32>,
+    /// Those that were not compared, since the time was over.
+    cut: BTreeSet<u32>,
+}
+
+impl SameCode {
+    fn extend(&mut self, other: Self) {
+        self.same.extend(other.same);
+        self.cut.extend(other.cut);
+    }
+}
+
+/// Compares the code of mutants with the original's.
 fn same_code(
     unit: &UnitMutants,
     asked: &[&Mutant],
+    time: Duration,
     cancel: &CancelToken,
     observer: &dyn Observer,
-) -> BTreeSet<u32> {
+) -> SameCode {
     let is_comparable = |mutant: &&Mutant| clones::is_comparable(unit, mutant);
     let comparable: Vec<&Mutant> = asked.iter().copied().filter(is_comparable).collect();
     let parts: Vec<&[&Mutant]> = comparable.chunks(clones::MOST_CLONES).collect();
     let threads = vec![(); workers::count(None, parts.len())];
-    let found =
-        workers::work_on(&parts, threads, cancel, |part, ()| Ok(same_in(unit, part, observer)));
-    let found = found.map(|found| found.done).unwrap_or_default();
-    found.into_iter().flat_map(|(_, same)| same).collect()
+    let time = CodeTime::new(time);
+    let own = CancelToken::new();
+    let found = workers::work_on(&parts, threads, &own, |part, ()| {
+        Ok(same_in(unit, part, (time, cancel), observer))
+    });
+    let mut all = SameCode::default();
+    let done = found.map(|found| found.done).unwrap_or_default();
+    done.into_iter().for_each(|(_, part)| all.extend(part));
+    if !all.cut.is_empty() && !cancel.is_cancelled() {
+        let (count, file) = (all.cut.len(), unit.source.display());
+        let many = if count == 1 { "mutant" } else { "mutants" };
+        warn(observer, format!("{file}: the code of {count} {many} is not compared: time limit"));
+    }
+    all
 }
 
-/// The numbers of those mutants with the code of the original.
-fn same_in(unit: &UnitMutants, part: &[&Mutant], observer: &dyn Observer) -> Vec<u32> {
-    match compared(unit, part) {
-        Ok(same) => same,
-        // One of them may be no program.
-        Err(_) if part.len() > 1 => {
-            part.iter().filter_map(|one| compared(unit, &[*one]).ok()).flatten().collect()
+/// The same for mutants in one text.
+fn same_in(
+    unit: &UnitMutants,
+    part: &[&Mutant],
+    (time, cancel): (CodeTime, &CancelToken),
+    observer: &dyn Observer,
+) -> SameCode {
+    match compared(unit, part, (time, cancel)) {
+        Ok(same) => SameCode { same: same.into_iter().collect(), ..SameCode::default() },
+        Err(NotCompared::Cut) => {
+            let cut = part.iter().map(|mutant| mutant.number).collect();
+            SameCode { cut, ..SameCode::default() }
         }
-        Err(message) => {
+        // One of them may be no program.
+        Err(NotCompared::Refused(_)) if part.len() > 1 => {
+            let mut all = SameCode::default();
+            for one in part {
+                match compared(unit, &[*one], (time, cancel)) {
+                    Ok(same) => all.same.extend(same),
+                    Err(NotCompared::Cut) => _ = all.cut.insert(one.number),
+                    Err(NotCompared::Refused(_)) => {}
+                }
+            }
+            all
+        }
+        Err(NotCompared::Refused(message)) => {
             warn(observer, format!("{}: not compared: {message}", unit.source.display()));
-            Vec::new()
+            SameCode::default()
         }
     }
 }
 
-/// The numbers of mutants with the code of the original, or the compiler's message.
-fn compared(unit: &UnitMutants, mutants: &[&Mutant]) -> Result<Vec<u32>, String> {
+/// Why there is no code to be compared.
+#[derive(Debug)]
+enum NotCompared {
+    /// The time was over, or the user stopped it.
+    Cut,
+    /// The compiler refuses the text, with this message.
+    Refused(String),
+}
+
+/// The numbers of mutants with the code of the original.
+fn compared(
+    unit: &UnitMutants,
+    mutants: &[&Mutant],
+    (time, cancel): (CodeTime, &CancelToken),
+) -> Result<Vec<u32>, NotCompared> {
+    let end = time.next().filter(|_| !cancel.is_cancelled()).ok_or(NotCompared::Cut)?;
     let text = clones::text(unit, mutants);
-    let ir = optimised(&text, &unit.flags, &unit.directory)?;
+    let mut clang = Command::new(COMPILER);
+    clang.args(&unit.flags).args(["-w", "-O2", "-g0", "-S", "-emit-llvm", "-Qunused-arguments"]);
+    clang.args(DEFINED).args(["-x", "cpp-output", "-", "-o", "-"]).current_dir(&unit.directory);
+    let ir = output(clang, text, (end, cancel))?;
     Ok(clones::equal(&ir, mutants))
 }
 
-/// The LLVM IR that clang makes of a preprocessed text with optimisation.
-fn optimised(text: &str, flags: &[String], folder: &Path) -> Result<String, String> {
-    let mut clang = Command::new(COMPILER);
-    clang.args(flags).args(["-w", "-O2", "-g0", "-S", "-emit-llvm", "-Qunused-arguments"]);
-    clang.args(["-x", "cpp-output", "-", "-o", "-"]).current_dir(folder);
-    clang.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = clang.spawn().map_err(|error| error.to_string())?;
-    let input = child.stdin.take();
+/// What a compiler writes of a text. It is killed with all that it started when its time is over.
+fn output(
+    mut compiler: Command,
+    text: String,
+    (end, cancel): (Instant, &CancelToken),
+) -> Result<String, NotCompared> {
+    let refused = |error: std::io::Error| NotCompared::Refused(error.to_string());
+    compiler.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = compiler.process_group(0).spawn().map_err(refused)?;
+    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     std::thread::scope(|scope| {
         scope.spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
-        let output = child.wait_with_output().map_err(|error| error.to_string())?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => {
-                let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                Err(first_error(&said).to_owned())
+        let output = scope.spawn(move || read(output));
+        let errors = scope.spawn(move || read(errors));
+        let status = process_group::wait(&mut child, end, cancel).map_err(refused)?;
+        let (output, errors) = (output.join(), errors.join());
+        match status {
+            None => Err(NotCompared::Cut),
+            Some(status) if status.success() => Ok(output.unwrap_or_default()),
+            Some(_) => {
+                let said = errors.unwrap_or_default();
+                Err(NotCompared::Refused(first_error(&said).to_owned()))
             }
         }
     })
+}
+
+/// All that comes from a process.
+fn read(from: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    from.into_iter().for_each(|mut from| _ = from.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -222,6 +340,10 @@ mod tests {
     impl EquivalenceProver for Hurried {
         fn effort(&self) -> String {
             "some".to_owned()
+        }
+
+        fn time(&self) -> Duration {
+            Duration::ZERO
         }
 
         fn equivalent(&self, _: &UnitMutants, _: &[&Mutant], _: &CancelToken) -> ProofAttempts {
@@ -238,5 +360,16 @@ mod tests {
         let asked: Vec<&Mutant> = all.iter().collect();
         let found = proofs(&unit, &asked, &Hurried, &cancel, &|_: crate::events::Event<'_>| {});
         assert_eq!(found, [(1, Some(EquivalenceProof::Proof)), (2, None)].into());
+    }
+
+    #[test]
+    fn a_compiler_that_does_not_end_is_ended_and_says_nothing() {
+        let mut busy = Command::new("sh");
+        busy.args(["-c", "sleep 1000 & wait"]);
+        let end = Instant::now() + Duration::from_millis(50);
+        let found = output(busy, "int f;".to_owned(), (end, &CancelToken::new()));
+        assert!(matches!(found, Err(NotCompared::Cut)), "{found:?}");
+        let time = CodeTime { end: Instant::now(), one: LEAST };
+        assert!(time.next().is_none(), "the time is over");
     }
 }

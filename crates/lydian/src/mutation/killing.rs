@@ -178,7 +178,11 @@ impl Killing<'_, '_, '_> {
         if mutants.is_empty() {
             return Ok(Vec::new());
         }
-        let count = u32::try_from(self.request.functions.len()).unwrap_or(u32::MAX);
+        // A program that is tested as a whole has one time for all of its functions.
+        let count = match project.entry() {
+            Some(_) => 1,
+            None => u32::try_from(self.request.functions.len()).unwrap_or(u32::MAX),
+        };
         let end = Instant::now() + self.request.time.saturating_mul(count);
         let mut progress = Progress {
             keys: mutants.iter().map(|mutant| mutant.key.clone()).collect(),
@@ -247,9 +251,14 @@ impl Killing<'_, '_, '_> {
     fn keep_known(&mut self, progress: &Progress) {
         let (time, types) = (self.request.time, &self.request.project.program.types);
         self.known.clear();
-        for function in &self.request.functions {
+        let is_program = self.request.project.entry().is_some();
+        for (at, function) in self.request.functions.iter().enumerate() {
             let killers = self.suite.tests.iter().filter(|test| test.thorough);
-            let own = killers.filter(|test| test.test.function == *function);
+            // The first function has the tests of a program.
+            let own = killers.filter(|test| match is_program {
+                true => at == 0,
+                false => test.test.function == *function,
+            });
             let tests = own.map(|test| PortableTest::new(&test.test, types)).collect();
             let mut record = MutantRecord { tests, ..MutantRecord::default() };
             for mutant in progress.mutants.iter().filter(|mutant| mutant.function == *function) {
@@ -483,6 +492,10 @@ struct NoProver;
 impl EquivalenceProver for NoProver {
     fn effort(&self) -> String {
         "code alone".to_owned()
+    }
+
+    fn time(&self) -> Duration {
+        Duration::ZERO
     }
 
     fn equivalent(

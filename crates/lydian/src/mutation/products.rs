@@ -50,6 +50,10 @@ impl EquivalenceProver for ProductProver {
         format!("products in {:?}", self.time)
     }
 
+    fn time(&self) -> Duration {
+        self.time
+    }
+
     fn equivalent(
         &self,
         unit: &UnitMutants,

@@ -9,6 +9,7 @@
 //! explores all: they share its time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lydian_ir::FuncId;
@@ -161,7 +162,7 @@ impl Session<'_, '_> {
     }
 
     fn verdict<'v>(&self, goal: Goal, verdicts: &'v Verdicts) -> Option<&'v Verdict> {
-        verdicts.get(self.targets[goal.target()].key(goal))?.as_ref()
+        verdicts.get(self.targets[goal.target()].key(goal))?.as_ref().ok()
     }
 
     fn is_unknown(&self, goal: Goal, verdicts: &Verdicts) -> bool {
@@ -188,19 +189,23 @@ impl SessionOptions {
 }
 
 impl Standing<'_> {
-    /// Whether earlier attempts give the reasons for all open objectives of some functions.
+    /// Whether earlier attempts give the reasons for all open objectives of some functions with these
+    /// verdicts.
     pub(super) fn leaves_all(
         &self,
         targets: &[FunctionUnderTest<'_>],
-        effort: &Effort,
+        verdicts: &[Arc<Verdicts>],
+        effort: impl Fn() -> Effort,
     ) -> Result<bool, Error> {
-        for (at, target) in targets.iter().enumerate() {
-            let left = self.open_goals_of(at, target)?;
+        let mut made = None;
+        for (at, (target, verdicts)) in targets.iter().zip(verdicts).enumerate() {
+            let left = target.open_goals(at, verdicts);
             if left.is_empty() {
                 continue;
             }
             let attempts = self.ledger.lock().attempts(self.function(target), &target.scope);
             let attempts = attempts.map_err(Error::from)?;
+            let effort = made.get_or_insert_with(&effort);
             let is_known = |goal: &Goal| left_open(&attempts, effort, target.key(*goal)).is_some();
             if !left.iter().all(is_known) {
                 return Ok(false);

@@ -1,15 +1,14 @@
 //! The evidence that a session records in its ledger, and the verdicts that follow.
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 use lydian_ir::test::Test;
-use lydian_ledger::{LedgerError, LedgerTransaction};
+use lydian_ledger::{LedgerError, LedgerTransaction, criterion_rows};
 use lydian_native::MeasuredRun;
-use lydian_objective::evidence::{
-    Contradiction, CriterionRow, Engine, Evidence, TestHash, UnknownReason,
-};
-use lydian_objective::{Criterion, FunctionObjectives, LabelId, LabelKey};
+use lydian_objective::evidence::{Contradiction, Engine, Evidence, TestHash, UnknownReason};
+use lydian_objective::{FunctionObjectives, LabelId};
 use lydian_report::CriterionSummary;
-use rustc_hash::FxHashMap;
 
 use super::goals::{FunctionUnderTest, Goal, Verdicts};
 use super::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
@@ -37,6 +36,7 @@ impl Session<'_, '_> {
         ) -> Result<(), LedgerError>,
     ) -> Result<(), Error> {
         let Some(first) = self.targets.first() else { return Ok(()) };
+        self.runs.verdicts.borrow_mut().clear();
         let mut ledger = self.ledger.lock();
         let mut record = || {
             let mut recording = ledger.record(self.function(first), &first.scope)?;
@@ -245,19 +245,41 @@ impl Session<'_, '_> {
         Ok(left)
     }
 
-    /// The undecided objectives of a function under test ([`Standing::open_goals_of`]).
+    /// The undecided objectives of a function under test.
     pub(crate) fn open_goals_of(
         &self,
         at: usize,
         target: &FunctionUnderTest<'_>,
     ) -> Result<Vec<Goal>, Error> {
-        self.standing().open_goals_of(at, target)
+        Ok(target.open_goals(at, &*self.verdicts(target)?))
     }
 
-    /// The verdicts on the recorded objectives of a function under test; none for one with
-    /// contradictory evidence.
-    pub(crate) fn verdicts(&self, target: &FunctionUnderTest<'_>) -> Result<Verdicts, Error> {
-        self.standing().verdicts(target)
+    /// The verdicts on the recorded objectives of a function under test. They are read anew after something
+    /// was recorded.
+    pub(crate) fn verdicts(&self, target: &FunctionUnderTest<'_>) -> Result<Arc<Verdicts>, Error> {
+        if let Some(known) = self.runs.verdicts.borrow().get(&target.index) {
+            return Ok(known.clone());
+        }
+        let read = Arc::new(self.standing().verdicts(target)?);
+        self.runs.verdicts.borrow_mut().insert(target.index, read.clone());
+        Ok(read)
+    }
+
+    /// Records the objectives of the functions under test, unless the ledger has them as they are.
+    pub(crate) fn record_objectives(&mut self) -> Result<(), Error> {
+        let is_known = |target: &FunctionUnderTest<'_>| {
+            self.ledger.lock().has_objectives(self.function(target), target.objectives)
+        };
+        for target in self.targets {
+            if !is_known(target).map_err(Error::from)? {
+                // No verdict changes: an objective that is new to the ledger was not tried.
+                let verdicts = self.runs.verdicts.take();
+                self.record(|_, target, recording| recording.objectives(target.objectives))?;
+                self.runs.verdicts.replace(verdicts);
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Withdraws the infeasible verdicts of an engine for the functions under test, because one of its
@@ -306,15 +328,12 @@ impl Session<'_, '_> {
     fn contradictory(&self) -> Result<Vec<ContradictoryGoal>, Error> {
         let mut all = Vec::new();
         for (at, target) in self.targets.iter().enumerate() {
-            let (function, accepted) = (self.function(target), self.accepted);
-            let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
+            let verdicts = self.verdicts(target)?;
             let FunctionObjectives { labels, hypers, .. } = target.objectives;
             let labels = labels.iter().map(|(id, label)| (&label.key, Goal::Label(at, id)));
             let hypers = hypers.iter().map(|(id, hyper)| (&hyper.key, Goal::Hyper(at, id)));
-            let known: FxHashMap<&LabelKey, Goal> = labels.chain(hypers).collect();
-            all.extend(verdicts.map_err(Error::from)?.into_iter().filter_map(|found| {
-                let error = found.verdict.err()?;
-                let goal = *known.get(&found.label)?;
+            all.extend(labels.chain(hypers).filter_map(|(key, goal)| {
+                let error = verdicts.get(key)?.as_ref().err()?.clone();
                 let (place, text) = (target.place(goal), self.text(goal));
                 let sentence = format!("{place}: {text}: {error}");
                 Some(ContradictoryGoal { goal, sentence, error })
@@ -323,22 +342,12 @@ impl Session<'_, '_> {
         Ok(all)
     }
 
+    /// The counts of the criteria of a function under test.
     pub(crate) fn rows(
         &self,
         target: &FunctionUnderTest<'_>,
     ) -> Result<Vec<CriterionSummary>, Error> {
-        let FunctionObjectives { criteria, hyper_criteria, .. } = target.objectives;
-        let criteria: Vec<Criterion> =
-            criteria.keys().chain(hyper_criteria.keys()).copied().collect();
-        let (function, accepted) = (self.function(target), self.accepted);
-        let rows = self.ledger.lock().rows(function, &target.scope, &criteria, accepted);
-        let mut rows = rows.map_err(Error::from)?;
-        // The ledger has no row for a criterion without objectives here.
-        let all = criteria.into_iter().map(|criterion| {
-            let known = rows.iter().position(|row| row.criterion == criterion);
-            let row = known.map(|at| rows.swap_remove(at));
-            row.unwrap_or_else(|| CriterionRow::count(criterion, Vec::new()))
-        });
-        Ok(all.map(CriterionSummary::from).collect())
+        let rows = criterion_rows(target.objectives, &*self.verdicts(target)?);
+        Ok(rows.into_iter().map(CriterionSummary::from).collect())
     }
 }

@@ -31,8 +31,8 @@ impl Session<'_, '_> {
                     told.verdict = VerdictKind::Duplicate;
                     told.reason = format!("the same as {first}");
                 }
-                (None, Some(Some(verdict))) => say(verdict, &mut told),
-                (None, Some(None)) => told.verdict = VerdictKind::Contradictory,
+                (None, Some(Ok(verdict))) => say(verdict, &mut told),
+                (None, Some(Err(_))) => told.verdict = VerdictKind::Contradictory,
                 (None, None) => told.reason = "not tried".to_owned(),
             }
             (goal, told)

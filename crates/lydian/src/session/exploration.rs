@@ -247,3 +247,17 @@ pub(crate) fn exploration_figures(summary: &Summary, last: LastDiscovery) -> Exp
         augmentation: None,
     }
 }
+
+/// The figures of two explorations of a function, the second of what the first left.
+pub(crate) fn one_after_the_other(first: &Exploration, second: Exploration) -> Exploration {
+    Exploration {
+        paths: first.paths + second.paths,
+        steps: first.steps + second.steps,
+        queries: first.queries + second.queries,
+        seconds: first.seconds + second.seconds,
+        solver_seconds: first.solver_seconds + second.solver_seconds,
+        paths_to_last: first.paths + second.paths_to_last,
+        seconds_to_last: first.seconds + second.seconds_to_last,
+        ..second
+    }
+}

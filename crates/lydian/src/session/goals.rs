@@ -2,7 +2,7 @@
 
 use lydian_ledger::EvidenceScope;
 use lydian_objective::changes::ImpactedObjectives;
-use lydian_objective::evidence::Verdict;
+use lydian_objective::evidence::{Contradiction, Verdict};
 use lydian_objective::{Criterion, FunctionObjectives, HyperId, LabelId, LabelKey};
 use rustc_hash::FxHashMap;
 
@@ -16,8 +16,8 @@ pub(crate) struct FunctionUnderTest<'a> {
     pub(crate) impacted: Option<&'a ImpactedObjectives>,
 }
 
-/// The verdicts on objectives; none where evidence is contradictory.
-pub(crate) type Verdicts = FxHashMap<LabelKey, Option<Verdict>>;
+/// The verdicts on objectives, or their contradictory evidence.
+pub(crate) type Verdicts = FxHashMap<LabelKey, Result<Verdict, Contradiction>>;
 
 /// An objective of a function under test, by the function's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,18 +3,23 @@
 
 use std::collections::BTreeSet;
 
+use lydian_ir::FuncId;
 use lydian_ir::test::Test;
 use lydian_native::MeasuredRun;
 use lydian_objective::hyper::normal::Part;
 use lydian_objective::{Consolidation, CoverageRecord, FunctionObjectives, HyperId, LabelId};
+use rustc_hash::FxHashMap;
 
 /// A hyperlabel of a measured function, by the function's position.
 pub(crate) type MeasuredHyperlabel = (usize, HyperId);
 
-/// The tests so far, and their coverage.
+/// The tests so far, and their coverage of the functions that they can reach. Records of runs are in the
+/// order of these functions.
 pub(crate) struct HyperlabelCoverage<'a> {
-    all: &'a [FunctionObjectives],
-    /// For each function, the labels that hyperlabels are made of. Other labels are not kept.
+    /// The positions of these functions among those that are measured, in order.
+    functions: &'a [usize],
+    objectives: Vec<&'a FunctionObjectives>,
+    /// For each of them, the labels that hyperlabels are made of. Other labels are not kept.
     parts: Vec<BTreeSet<LabelId>>,
     consolidation: Consolidation<'a>,
     records: Vec<CoverageRecord>,
@@ -31,13 +36,16 @@ pub(crate) struct Completion {
 }
 
 impl<'a> HyperlabelCoverage<'a> {
-    /// No tests. `all` are the objectives of all measured functions.
-    pub(crate) fn new(all: &'a [FunctionObjectives]) -> Self {
+    /// No tests. `all` are the objectives of all measured functions, and `functions` the positions of those
+    /// that tests can reach, in order.
+    pub(crate) fn new(all: &'a [FunctionObjectives], functions: &'a [usize]) -> Self {
+        let objectives: Vec<_> = functions.iter().map(|at| &all[*at]).collect();
         Self {
-            all,
-            parts: parts_of_hypers(all),
-            consolidation: Consolidation::new(all),
-            records: vec![CoverageRecord::new(); all.len()],
+            functions,
+            parts: parts_of_hypers(&objectives),
+            consolidation: Consolidation::new(objectives.iter().copied()),
+            records: vec![CoverageRecord::new(); objectives.len()],
+            objectives,
             tests: Vec::new(),
             lacking: false,
         }
@@ -65,17 +73,23 @@ impl<'a> HyperlabelCoverage<'a> {
 
     /// Whether there is anything to judge.
     fn is_idle(&self) -> bool {
-        self.all.iter().all(|of| of.hypers.is_empty())
+        self.objectives.iter().all(|of| of.hypers.is_empty())
     }
 
-    /// The evidence of all tests for a function, by its position.
-    pub(crate) fn record(&self, function: usize) -> &CoverageRecord {
-        &self.records[function]
+    /// The evidence of all tests for a function, by its position among those that are measured.
+    pub(crate) fn record(&self, function: usize) -> CoverageRecord {
+        self.position(function).map(|at| self.records[at].clone()).unwrap_or_default()
+    }
+
+    /// The position of a function among those that tests can reach.
+    fn position(&self, function: usize) -> Option<usize> {
+        self.functions.binary_search(&function).ok()
     }
 
     /// Whether the tests cover a hyperlabel.
     pub(crate) fn is_covered(&self, (function, hyper): MeasuredHyperlabel) -> bool {
-        self.consolidation.is_covered(function, hyper)
+        let at = self.position(function);
+        at.is_some_and(|at| self.consolidation.is_covered(at, hyper))
     }
 
     /// The given hyperlabels that the tests would not cover even with one more.
@@ -89,10 +103,8 @@ impl<'a> HyperlabelCoverage<'a> {
         }
         let mut records = self.of_run(measured);
         records.iter_mut().zip(&self.records).for_each(|(own, all)| _ = own.merge(all));
-        let is_missing = |hyper: &MeasuredHyperlabel| {
-            let covers = self.consolidation.covers_with(hyper.0, hyper.1, &records);
-            !self.is_covered(*hyper) && covers != Some(true)
-        };
+        let is_missing =
+            |hyper: &MeasuredHyperlabel| !self.is_covered(*hyper) && !self.covers(*hyper, &records);
         claimed.iter().copied().filter(is_missing).collect()
     }
 
@@ -111,18 +123,19 @@ impl<'a> HyperlabelCoverage<'a> {
         }
         self.tests.push((test.clone(), own));
         let found = self.consolidation.update(&self.records);
-        found.into_iter().map(|hyper| self.completed(hyper)).collect()
+        let found = found.into_iter().map(|(at, hyper)| (self.functions[at], hyper));
+        found.map(|hyper| self.completed(hyper)).collect()
     }
 
-    /// The evidence of a run for hyperlabels, for each function.
+    /// The evidence of a run for hyperlabels.
     pub(crate) fn of_run(&self, measured: &MeasuredRun) -> Vec<CoverageRecord> {
-        let of_function = |(function, parts): (usize, &BTreeSet<LabelId>)| {
+        let of_function = |(function, parts): (&usize, &BTreeSet<LabelId>)| {
             let mut all = CoverageRecord::new();
-            measured.add_to(&mut all, function);
+            measured.add_to(&mut all, *function);
             all.keep_labels(parts);
             all
         };
-        self.parts.iter().enumerate().map(of_function).collect()
+        self.functions.iter().zip(&self.parts).map(of_function).collect()
     }
 
     /// Whether runs with this evidence together cover a hyperlabel.
@@ -131,7 +144,8 @@ impl<'a> HyperlabelCoverage<'a> {
         (function, hyper): MeasuredHyperlabel,
         records: &[CoverageRecord],
     ) -> bool {
-        self.consolidation.covers_with(function, hyper, records) == Some(true)
+        let at = self.position(function);
+        at.is_some_and(|at| self.consolidation.covers_with(at, hyper, records) == Some(true))
     }
 
     /// A minimal set of tests that cover a hyperlabel, which all tests cover and did not without the
@@ -145,7 +159,7 @@ impl<'a> HyperlabelCoverage<'a> {
     fn together(&self, hyper: MeasuredHyperlabel) -> Vec<usize> {
         let last = self.tests.len() - 1;
         let covers = |positions: &[usize]| {
-            let mut records = vec![CoverageRecord::new(); self.all.len()];
+            let mut records = vec![CoverageRecord::new(); self.objectives.len()];
             for at in positions {
                 let own = records.iter_mut().zip(&self.tests[*at].1);
                 own.for_each(|(all, own)| _ = all.merge(own));
@@ -169,14 +183,16 @@ impl<'a> HyperlabelCoverage<'a> {
     }
 }
 
-fn parts_of_hypers(all: &[FunctionObjectives]) -> Vec<BTreeSet<LabelId>> {
+fn parts_of_hypers(all: &[&FunctionObjectives]) -> Vec<BTreeSet<LabelId>> {
+    let functions: FxHashMap<FuncId, usize> =
+        all.iter().enumerate().map(|(at, of)| (of.function, at)).collect();
     let mut parts = vec![BTreeSet::new(); all.len()];
     for function in all {
         for hyper in function.hypers.values() {
             hyper.hyper.for_each_part(&mut |part| {
                 let Part::Atom(atom) = part else { return };
-                let at = all.iter().position(|of| of.function == atom.function);
-                at.into_iter().for_each(|at| _ = parts[at].insert(atom.label));
+                let at = functions.get(&atom.function);
+                at.into_iter().for_each(|at| _ = parts[*at].insert(atom.label));
             });
         }
     }

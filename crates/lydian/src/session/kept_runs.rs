@@ -9,14 +9,16 @@
 //! **Invariant:** what is kept has no number that an edit elsewhere changes: functions and literals have names
 //! that follow from themselves.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use lydian_ir::test::Test;
 use lydian_ir::{DecisionId, FuncId, Program};
-use lydian_ledger::{NoteKind, hash_of};
+use lydian_ledger::{NoteKind, PortableTest, SpelledTypes, hash_of};
 use lydian_native::{Attempt, BoundOf, MeasuredRun, Outcome, Run, ShortOf};
 use lydian_objective::coverage_record::Row;
-use lydian_objective::fingerprint::{global_name, reachable};
+use lydian_objective::fingerprint::global_name;
 use lydian_objective::hyper::SequenceId;
 use lydian_objective::{DecisionVector, FunctionObjectives, LabelId};
 use lydian_report::OnDemand;
@@ -25,7 +27,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::attempts::effort;
-use super::goals::FunctionUnderTest;
+use super::goals::{FunctionUnderTest, Verdicts};
+use super::selection::kept_suite::KeptSelection;
 use super::standing::Standing;
 use super::state::{Session, SessionOptions};
 use crate::error::Error;
@@ -46,10 +49,40 @@ pub(crate) struct KeptRuns {
     used: BTreeSet<String>,
     /// Those among them whose measurements come from an earlier run, without the memory after them.
     without_memory: BTreeSet<String>,
-    /// Whether a run is known that the ledger does not have.
-    has_new: bool,
+    /// Whether a run or a selection is known that the ledger does not have.
+    pub(super) has_new: bool,
+    /// The time for making tests small, in milliseconds, where that was too short.
+    pub(super) cut_after: Option<u64>,
     /// Whether nothing is expected to run: the ledger has all tests, and an answer for each objective.
     pub(crate) is_settled: bool,
+    /// The suite's tests of an earlier session with the same tests in the ledger, or of this one.
+    pub(super) selection: Option<KeptSelection>,
+    /// The verdicts on the objectives of functions under test, by the function's position, as they were read
+    /// since something was recorded.
+    pub(super) verdicts: RefCell<FxHashMap<usize, Arc<Verdicts>>>,
+    names: Arc<ProgramNames>,
+}
+
+/// Names in a program that say the same in others.
+#[derive(Default)]
+pub(crate) struct ProgramNames {
+    types: SpelledTypes,
+    /// The names of literals that follow from their contents, by those that they have.
+    lasting: FxHashMap<String, String>,
+    /// The other way round.
+    current: FxHashMap<String, String>,
+}
+
+impl ProgramNames {
+    pub(crate) fn of(program: &Program) -> Self {
+        let (mut lasting, mut current) = (FxHashMap::default(), FxHashMap::default());
+        for (id, global) in program.globals.iter().filter(|(_, of)| of.name.starts_with('.')) {
+            let name = global_name(program, id).into_owned();
+            current.entry(name.clone()).or_insert_with(|| global.name.clone());
+            lasting.insert(global.name.clone(), name);
+        }
+        Self { types: SpelledTypes::of(&program.types), lasting, current }
+    }
 }
 
 /// The record of a function's runs, as the ledger keeps it.
@@ -58,6 +91,9 @@ struct RunRecord {
     /// The hashes of the tests of the ledger.
     tests: BTreeSet<String>,
     runs: FxHashMap<String, KeptRun>,
+    /// The tests that the session kept for the suite.
+    #[serde(default)]
+    selection: Option<KeptSelection>,
 }
 
 /// What a test did.
@@ -97,40 +133,49 @@ impl KeptRuns {
     pub(crate) fn read(
         standing: &Standing<'_>,
         (entry, targets): (FuncId, &[FunctionUnderTest<'_>]),
-        all: &[FunctionObjectives],
+        reached: &[&FunctionObjectives],
         (config, options): (&Config, &SessionOptions),
+        names: &Arc<ProgramNames>,
     ) -> Result<Self, Error> {
         let Some(first) = targets.first() else { return Ok(Self::default()) };
-        let key = run_key(&standing.project.program, (entry, targets), all, options);
+        let key = run_key(&standing.project.program, targets, reached, options);
+        let unknown = |key| Self { key, names: names.clone(), ..Self::default() };
         if options.again {
-            return Ok(Self { key, ..Self::default() });
+            return Ok(unknown(key));
         }
         let found = standing.ledger.lock().note(standing.function(first), NoteKind::Runs, &key);
         let record: Option<RunRecord> =
             found.map_err(Error::from)?.and_then(|text| serde_json::from_str(&text).ok());
-        let Some(RunRecord { tests, runs }) = record else {
-            return Ok(Self { key, ..Self::default() });
-        };
+        let Some(RunRecord { tests, runs, selection }) = record else { return Ok(unknown(key)) };
         let mut of_ledger = BTreeSet::new();
         for target in targets {
             let known =
                 standing.ledger.lock().test_hashes(standing.function(target), &target.scope);
             of_ledger.extend(known.map_err(Error::from)?);
         }
-        let is_settled = config.stop_when_covered
+        let selection = selection.filter(|_| tests == of_ledger);
+        let has_tests = config.stop_when_covered
             && options.may_take_over(config)
             && tests == of_ledger
-            && tests.iter().all(|hash| runs.contains_key(hash))
-            && standing.leaves_all(targets, &effort(standing.project, entry, config, options))?;
-        Ok(Self { key, known: runs, is_settled, ..Self::default() })
+            && tests.iter().all(|hash| runs.contains_key(hash));
+        if !has_tests {
+            return Ok(Self { known: runs, selection, ..unknown(key) });
+        }
+        let verdicts = targets.iter().map(|target| Ok(Arc::new(standing.verdicts(target)?)));
+        let verdicts: Vec<Arc<Verdicts>> = verdicts.collect::<Result<_, Error>>()?;
+        let effort = || effort(standing.project, entry, config, options);
+        let is_settled = standing.leaves_all(targets, &verdicts, effort)?;
+        let verdicts = targets.iter().map(|target| target.index).zip(verdicts).collect();
+        let verdicts = RefCell::new(verdicts);
+        Ok(Self { known: runs, selection, is_settled, verdicts, ..unknown(key) })
     }
 }
 
 /// All that the runs of tests depend on, as a digest.
 fn run_key(
     program: &Program,
-    (entry, targets): (FuncId, &[FunctionUnderTest<'_>]),
-    all: &[FunctionObjectives],
+    targets: &[FunctionUnderTest<'_>],
+    reached: &[&FunctionObjectives],
     options: &SessionOptions,
 ) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -139,9 +184,7 @@ fn run_key(
     add(COMPILER);
     add(&format!("{:?}", options.measurement));
     targets.iter().for_each(|target| add(&target.scope.code));
-    let (reached, _) = reachable(program, entry);
-    let reached: BTreeSet<FuncId> = reached.into_values().collect();
-    for objectives in all.iter().filter(|of| reached.contains(&of.function)) {
+    for objectives in reached {
         add(&program.functions[objectives.function].name);
         objectives.labels.values().for_each(|label| add(&label.key.0));
         objectives.hypers.values().for_each(|hyper| add(&hyper.key.0));
@@ -250,16 +293,16 @@ impl Session<'_, '_> {
         measured: &MeasuredRun,
     ) -> Result<ObservedTest, Error> {
         let hash = self.hash(test);
-        let program = &self.project.program;
+        let names = self.runs.names.clone();
         let kept = self.runs.known.get(&hash).and_then(|run| run.observed.clone());
         if let Some(kept) =
-            kept.and_then(|kept| with_names(kept, &|name| current_name(program, name)))
+            kept.and_then(|kept| with_names(kept, &|name| names.current.get(name).cloned()))
         {
             self.runs.used.insert(hash);
             return Ok(kept);
         }
         let observed = ObservedTest::of(self.runner, test, measured)?;
-        let lasting = with_names(observed.clone(), &|name| lasting_name(program, name));
+        let lasting = with_names(observed.clone(), &|name| names.lasting.get(name).cloned());
         if let (Some(run), Some(lasting)) = (self.runs.known.get_mut(&hash), lasting) {
             run.observed = Some(lasting);
             self.runs.has_new = true;
@@ -278,14 +321,36 @@ impl Session<'_, '_> {
             let known = self.ledger.lock().test_hashes(self.function(target), &target.scope);
             tests.extend(known.map_err(Error::from)?);
         }
-        let KeptRuns { key, mut known, used, .. } = std::mem::take(&mut self.runs);
-        known.retain(|hash, _| used.contains(hash));
-        let record = RunRecord { tests, runs: known };
+        let mut runs = std::mem::take(&mut self.runs.known);
+        runs.retain(|hash, _| self.runs.used.contains(hash));
+        let selection = self.runs.selection.take();
+        let record = RunRecord { tests, runs, selection };
         let detail = serde_json::to_string(&record).expect("runs are valid JSON");
+        let key = self.runs.key.clone();
         self.record(|at, _, recording| match at {
             0 => recording.note(NoteKind::Runs, &key, &detail),
             _ => Ok(()),
         })
+    }
+
+    /// Notes what tests of earlier runs tried outside of the program.
+    pub(super) fn note_kept_attempts(&mut self) {
+        let attempts = self.runs.known.values().flat_map(|run| &run.attempts);
+        self.runner.note_attempts(attempts);
+    }
+
+    /// A test that is kept with a hash, with its measurement; none if the program lacks a type of it, or what
+    /// it did is not known.
+    pub(super) fn taken_test(
+        &mut self,
+        portable: &PortableTest,
+        hash: &str,
+    ) -> Option<(Test, MeasuredRun)> {
+        let measured = self.measured(self.runs.known.get(hash)?);
+        let test = portable.clone().into_test(&self.runs.names.types)?;
+        self.runs.hashes.insert(test.clone(), hash.to_owned());
+        self.runs.used.insert(hash.to_owned());
+        Some((test, measured))
     }
 
     /// A measurement as it is kept.
@@ -342,17 +407,4 @@ fn with_names(
         }
     }
     Some(observed)
-}
-
-/// The name of a literal that follows from its contents.
-fn lasting_name(program: &Program, name: &str) -> Option<String> {
-    let (id, _) = program.globals.iter().find(|(_, global)| global.name == name)?;
-    Some(global_name(program, id).into_owned())
-}
-
-/// The name of a literal in the program, by its lasting name.
-fn current_name(program: &Program, lasting: &str) -> Option<String> {
-    let mut literals = program.globals.iter().filter(|(_, global)| global.name.starts_with('.'));
-    let (_, global) = literals.find(|(id, _)| global_name(program, *id) == lasting)?;
-    Some(global.name.clone())
 }

@@ -18,7 +18,7 @@ impl Session<'_, '_> {
             let verdicts = self.verdicts(target)?;
             let is_untried = |goal: &Goal| match verdicts.get(target.key(*goal)) {
                 None => true,
-                Some(Some(Verdict::Unknown { reason })) => *reason == UnknownReason::NotTried,
+                Some(Ok(Verdict::Unknown { reason })) => *reason == UnknownReason::NotTried,
                 Some(_) => false,
             };
             let goals = target.entries(at).map(|entry| entry.goal);

@@ -45,7 +45,7 @@ impl OpenObjectives {
                 chosen.push((index, only(other, &|_| false, 0)));
             }
         }
-        let known = chosen.iter().map(|(index, _)| hyper_coverage.record(*index).clone());
+        let known = chosen.iter().map(|(index, _)| hyper_coverage.record(*index));
         let mut known: Vec<CoverageRecord> = known.collect();
         let further = further.iter().filter(|other| needed.contains(&other.function));
         let further: Vec<FunctionObjectives> = further.cloned().collect();

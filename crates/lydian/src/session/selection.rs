@@ -20,6 +20,8 @@ pub(crate) use suite_minimisation::Candidate;
 use suite_minimisation::JointCover;
 
 mod kept_reduction;
+mod kept_selection;
+pub(super) mod kept_suite;
 mod purpose;
 mod reduction;
 mod smaller_tests;
@@ -27,16 +29,29 @@ mod suite_minimisation;
 mod texts;
 mod write_probes;
 
+/// Tests for the suite, each with what it covers.
+pub(crate) type WorthKeeping = Vec<(KeptTest, FxHashSet<Goal>)>;
+
+/// A test that is chosen for the suite.
+struct ChosenTest {
+    test: Test,
+    measured: MeasuredRun,
+    /// What it covers.
+    covers: FxHashSet<Goal>,
+    /// What it covers that the tests before it do not.
+    adds: FxHashSet<Goal>,
+}
+
 impl Session<'_, '_> {
     /// A small set of tests with the coverage of all tests, and the tests that do not end well. Each
     /// has the objectives that it covers alone, or is the last to cover together with others.
     pub(crate) fn tests_worth_keeping(
         &mut self,
         time: Option<Duration>,
-    ) -> Result<Vec<(KeptTest, FxHashSet<Goal>)>, Error> {
+    ) -> Result<WorthKeeping, Error> {
         let tests = self.known_tests()?;
         let all = self.measure_all(tests)?;
-        let mut hyper_coverage = HyperlabelCoverage::new(self.all);
+        let mut hyper_coverage = HyperlabelCoverage::new(self.all, self.reached);
         let mut together: Vec<JointCover> = Vec::new();
         let mut candidates: Vec<Candidate<Goal>> = Vec::new();
         for (test, measured) in &all {
@@ -75,25 +90,37 @@ impl Session<'_, '_> {
         }
         let mut names = self.names_of_new(&candidates, &all, &kept);
         let kept: FxHashSet<usize> = kept.into_iter().chain(of_occurrences).collect();
-        let mut worth = Vec::new();
+        let mut chosen = Vec::new();
         for (position, (test, measured)) in all.into_iter().enumerate() {
             let outcome = &measured.run.outcome;
             if !kept.contains(&position) && outcome.is_orderly() {
                 continue;
             }
-            let new = names.remove(&position).unwrap_or_default();
-            let (covers, mut kept_for) = (self.names_of(&new), self.kept_for(&new));
-            kept_for.extend(occurrences.get(&position).into_iter().flatten().cloned());
-            let fails_at = (!outcome.is_regular()).then(|| self.failing_place(&test)).flatten();
-            // What it shows is all that a test is kept for which covers nothing that others do not.
-            kept_for.extend(fails_at.as_ref().map(|place| format!("{place}: {outcome}")));
-            let observed = self.observed(&test, &measured)?;
-            let name = self.name_after(&new);
-            let goals = candidates[position].covers.iter().copied().chain(new).collect();
-            let kept = KeptTest { name, covers, kept_for, test, measured, observed, fails_at };
+            let adds = names.remove(&position).unwrap_or_default();
+            let covers = candidates[position].covers.iter().chain(&adds).copied().collect();
+            chosen.push((position, ChosenTest { test, measured, covers, adds }));
+        }
+        self.keep_selection(&chosen);
+        let mut worth = Vec::new();
+        for (position, one) in chosen {
+            let (mut kept, goals) = self.kept_test(one)?;
+            kept.kept_for.extend(occurrences.get(&position).into_iter().flatten().cloned());
             worth.push((kept, goals));
         }
         Ok(worth)
+    }
+
+    /// A test of the suite, with all that it says, and what it covers.
+    fn kept_test(&mut self, chosen: ChosenTest) -> Result<(KeptTest, FxHashSet<Goal>), Error> {
+        let ChosenTest { test, measured, covers: goals, adds } = chosen;
+        let (covers, mut kept_for) = (self.names_of(&adds), self.kept_for(&adds));
+        let outcome = &measured.run.outcome;
+        let fails_at = (!outcome.is_regular()).then(|| self.failing_place(&test)).flatten();
+        // What it shows is all that a test is kept for which covers nothing that others do not.
+        kept_for.extend(fails_at.as_ref().map(|place| format!("{place}: {outcome}")));
+        let observed = self.observed(&test, &measured)?;
+        let name = self.name_after(&adds);
+        Ok((KeptTest { name, covers, kept_for, test, measured, observed, fails_at }, goals))
     }
 
     /// Hyperlabels that single tests cover are covered by these as labels are.
@@ -126,7 +153,7 @@ impl Session<'_, '_> {
         kept: &[usize],
     ) -> FxHashMap<usize, FxHashSet<Goal>> {
         let mut seen: FxHashSet<Goal> = FxHashSet::default();
-        let mut hyper_coverage = HyperlabelCoverage::new(self.all);
+        let mut hyper_coverage = HyperlabelCoverage::new(self.all, self.reached);
         let new = kept.iter().map(|position| {
             let (test, measured) = &all[*position];
             let completes = self.completed_by(test, measured, &mut hyper_coverage).into_iter();

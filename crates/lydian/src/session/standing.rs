@@ -27,31 +27,27 @@ impl<'a> Standing<'a> {
         FunctionName { unit: self.unit, name }
     }
 
-    /// The verdicts on the recorded objectives of a function under test; none for one with
-    /// contradictory evidence.
+    /// The verdicts on the recorded objectives of a function under test.
     pub(crate) fn verdicts(&self, target: &FunctionUnderTest<'_>) -> Result<Verdicts, Error> {
         let (function, accepted) = (self.function(target), self.accepted);
         let verdicts = self.ledger.lock().verdicts(function, &target.scope, accepted);
         let verdicts = verdicts.map_err(Error::from)?;
-        Ok(verdicts.into_iter().map(|found| (found.label, found.verdict.ok())).collect())
+        Ok(verdicts.into_iter().map(|found| (found.label, found.verdict)).collect())
     }
+}
 
-    /// The undecided objectives of a function under test: those that criteria count, each once, labels
-    /// first. Objectives that are infeasible as assumed are among them, since a test may break the
-    /// assumption.
-    pub(crate) fn open_goals_of(
-        &self,
-        at: usize,
-        target: &FunctionUnderTest<'_>,
-    ) -> Result<Vec<Goal>, Error> {
-        let verdicts = self.verdicts(target)?;
+impl FunctionUnderTest<'_> {
+    /// The undecided objectives of the function: those that criteria count, each once, labels first.
+    /// Objectives that are infeasible as assumed are among them, since a test may break the assumption. It is
+    /// the function at a position.
+    pub(super) fn open_goals(&self, at: usize, verdicts: &Verdicts) -> Vec<Goal> {
         let is_left = |key: &LabelKey| {
             let open = |verdict: &Verdict| {
                 matches!(verdict, Verdict::Unknown { .. } | Verdict::InfeasibleAssumed { .. })
             };
-            verdicts.get(key).is_none_or(|verdict| verdict.as_ref().is_some_and(open))
+            verdicts.get(key).is_none_or(|verdict| verdict.as_ref().is_ok_and(open))
         };
-        let FunctionObjectives { criteria, labels, hyper_criteria, hypers, .. } = target.objectives;
+        let FunctionObjectives { criteria, labels, hyper_criteria, hypers, .. } = self.objectives;
         let counted: FxHashSet<LabelId> = criteria.values().flatten().map(|e| e.label).collect();
         let counted_hypers: FxHashSet<HyperId> =
             hyper_criteria.values().flatten().map(|e| e.hyper).collect();
@@ -61,7 +57,7 @@ impl<'a> Standing<'a> {
             hypers.iter().filter(|(id, hyper)| counted_hypers.contains(id) && is_left(&hyper.key));
         let labels = labels.map(|(id, _)| Goal::Label(at, id));
         let all = labels.chain(hypers.map(|(id, _)| Goal::Hyper(at, id)));
-        Ok(all.filter(|goal| target.asks_for(*goal)).collect())
+        all.filter(|goal| self.asks_for(*goal)).collect()
     }
 }
 

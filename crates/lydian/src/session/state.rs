@@ -35,6 +35,8 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) targets: &'a [FunctionUnderTest<'a>],
     /// The objectives of all functions that are measured.
     pub(crate) all: &'a [FunctionObjectives],
+    /// The positions among them of the functions that tests can reach, in order.
+    pub(crate) reached: &'a [usize],
     /// The labels of other functions that these objectives mention.
     pub(crate) further: &'a [FunctionObjectives],
     pub(crate) unit: &'a str,

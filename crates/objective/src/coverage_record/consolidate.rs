@@ -46,7 +46,7 @@ pub enum JudgementError {
 /// The hyperlabels of some functions, with their coverage as far as it was judged.
 #[derive(Debug)]
 pub struct Consolidation<'a> {
-    all: &'a [FunctionObjectives],
+    all: Vec<&'a FunctionObjectives>,
     /// By function and hyperlabel.
     states: Vec<Vec<HyperlabelState>>,
     /// The size of each record when the states were judged.
@@ -95,15 +95,17 @@ enum Values {
 
 impl<'a> Consolidation<'a> {
     /// Prepares the hyperlabels of these functions.
-    pub fn new(all: &'a [FunctionObjectives]) -> Self {
+    pub fn new(all: impl IntoIterator<Item = &'a FunctionObjectives>) -> Self {
+        let all: Vec<&FunctionObjectives> = all.into_iter().collect();
         let functions = all.iter().enumerate().map(|(n, one)| (one.function, n)).collect();
-        let compiler = Compiler { all, functions };
+        let compiler = Compiler { all: &all, functions };
         let states = all.iter().enumerate().map(|(owner, objectives)| {
             let hypers = objectives.hypers.values();
             let state = |goal| HyperlabelState { goal, covered: false, short: false };
             hypers.map(|hyper| state(compiler.goal(owner, &hyper.hyper))).collect()
         });
-        Self { all, states: states.collect(), sizes: vec![0; all.len()] }
+        let (states, sizes) = (states.collect(), vec![0; all.len()]);
+        Self { all, states, sizes }
     }
 
     /// Judges with the records so far, one for each function. Records only grow from one call to the
@@ -118,7 +120,7 @@ impl<'a> Consolidation<'a> {
         let grown: Vec<bool> = sizes.iter().zip(&self.sizes).map(|(new, old)| new != old).collect();
         let mut found = Vec::new();
         for (function, states) in self.states.iter_mut().enumerate() {
-            let mut judge = Judge { all: self.all, records, rows: FxHashMap::default() };
+            let mut judge = Judge { all: &self.all, records, rows: FxHashMap::default() };
             for (index, state) in states.iter_mut().enumerate().filter(|(_, s)| !s.covered) {
                 let Ok(goal) = &state.goal else { continue };
                 if !goal.is_about(&|function| grown[function]) {
@@ -148,7 +150,7 @@ impl<'a> Consolidation<'a> {
         records: &[CoverageRecord],
     ) -> Option<bool> {
         let goal = self.states[function][hyper.index()].goal.as_ref().ok()?;
-        let mut judge = Judge { all: self.all, records, rows: FxHashMap::default() };
+        let mut judge = Judge { all: &self.all, records, rows: FxHashMap::default() };
         judge.covers(goal).ok()
     }
 
@@ -177,7 +179,7 @@ impl CoverageRecord {
         objectives: &FunctionObjectives,
         hyper: &Hyper,
     ) -> Result<bool, JudgementError> {
-        let all = std::slice::from_ref(objectives);
+        let all = &[objectives];
         let functions = std::iter::once((objectives.function, 0)).collect();
         let goal = Compiler { all, functions }.goal(0, hyper)?;
         let records = std::slice::from_ref(self);
@@ -188,7 +190,7 @@ impl CoverageRecord {
 
 /// Makes goals of hyperlabels.
 struct Compiler<'a> {
-    all: &'a [FunctionObjectives],
+    all: &'a [&'a FunctionObjectives],
     functions: FxHashMap<FuncId, usize>,
 }
 
@@ -289,7 +291,7 @@ impl Goal {
 
 /// Judges goals by records.
 struct Judge<'h> {
-    all: &'h [FunctionObjectives],
+    all: &'h [&'h FunctionObjectives],
     records: &'h [CoverageRecord],
     /// Environments that were made already: conditions of one decision share them.
     rows: FxHashMap<Source, Rc<Vec<Row>>>,
@@ -359,7 +361,7 @@ impl Judge<'_> {
     fn is_covered(&self, source: &Source) -> bool {
         let record = &self.records[source.function];
         match &source.values {
-            Values::Label(values) => record.covers_label(&self.all[source.function], values.label),
+            Values::Label(values) => record.covers_label(self.all[source.function], values.label),
             Values::Sequence(values) => record.covers_sequence(values.sequence),
         }
     }
@@ -377,7 +379,7 @@ impl Judge<'_> {
         match &source.values {
             Values::Label(values) => {
                 rows.extend(record.label_rows.get(values).into_iter().flatten().cloned());
-                let objectives = &self.all[source.function];
+                let objectives = self.all[source.function];
                 rows_of_vectors(record, objectives, values.label, &values.values, &mut rows);
             }
             Values::Sequence(values) => {

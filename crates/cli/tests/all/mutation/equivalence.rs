@@ -69,3 +69,23 @@ static inline int top(number n)
     assert_eq!(outcome(&report, "RVR -> 0", 11), "not_infected", "{ran}");
     assert_eq!(outcome(&report, "CRO 3 -> 1", 9), "survived", "{ran}");
 }
+
+#[test]
+fn a_mutant_that_only_overflow_tells_apart_is_not_equivalent_by_its_code() {
+    let text = "int least(int a, int b) { return a < b ? a : b; }\n\
+                int main(void) { return least(1, 2) == 7; }\n";
+    let at = Workplace::with(text);
+    let words = ["unit.c", "--build", "$CC unit.c -o unit", "--test", "./unit", "--json", "m.json"];
+    let more = ["--proof-time", "0", "--operators", "UOI,ROR", "--show", "0"];
+    let ran = mutate(&at, &[&words[..], &more].concat());
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let report = at.json("m.json");
+    let all = report["mutants"].as_array().unwrap().iter();
+    let of = |replacement: &str| -> Vec<&str> {
+        let own = all.clone().filter(|it| it["replacement"] == replacement);
+        own.map(|it| it["outcome"]["kind"].as_str().unwrap()).collect()
+    };
+    assert_eq!(of("a <= b"), ["equivalent"], "{ran}");
+    let of_next = of("(b + 1)");
+    assert!(!of_next.is_empty() && !of_next.contains(&"equivalent"), "{of_next:?} {ran}");
+}

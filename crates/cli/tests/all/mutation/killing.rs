@@ -226,3 +226,57 @@ replace = \"no_such_function($a)->b\"
     assert!(ran.err.contains("lydian.toml:4:"), "{ran}");
     assert!(ran.err.contains("`replace` has $b, which `match` does not have"), "{ran}");
 }
+
+/// It reads a number, and its status is all that it gives.
+const PROGRAM: &str = "\
+int __VERIFIER_nondet_int(void);
+static int limit(int a)
+{
+    if (a > 100)
+        return 100;
+    return a < 0 ? 0 : a;
+}
+int main(void)
+{
+    return limit(__VERIFIER_nondet_int()) > 50 ? 1 : 0;
+}
+";
+
+/// It sums up characters of its arguments.
+const ARGUMENTS: &str = "\
+int main(int argc, char **argv)
+{
+    int sum = 0;
+    for (int at = 1; at < argc; at++)
+        sum += argv[at][0] == 'x' ? 2 : 0;
+    return sum > 3;
+}
+";
+
+#[test]
+fn tests_of_whole_programs_kill_the_mutants_that_they_are_said_to_kill() {
+    for (program, options) in [(PROGRAM, ""), (ARGUMENTS, "--sym-args 0 2 1")] {
+        let at = Workplace::with(program);
+        let gen_again = |more: &str| {
+            let words = format!("gen unit.c --program {options} -o tests -c bc,sm --time 20");
+            at.done(&format!("{words} --jobs 1 --json m.json {more}"))
+        };
+        let made = gen_again("");
+        let of = |kind: &str| -> usize {
+            let table = at.json("m.json");
+            let functions = table["functions"].as_array().unwrap().clone();
+            let all = functions.iter().flat_map(|it| it["objectives"].as_array().unwrap());
+            all.filter(|it| it["criterion"] == "sm" && it["verdict"] == kind).count()
+        };
+        let killed = of("covered");
+        assert!(killed > 20, "{made}");
+        assert!(!made.out.contains("contradict"), "{made}");
+        let ran = mutate(&at, &["unit.c", "--tests", "tests", "--json", "kills.json"]);
+        let report = at.json("kills.json");
+        assert_eq!(mutants(&report, "killed").len(), killed, "{made}{ran}");
+        let again = gen_again("--log info");
+        assert_eq!(of("covered"), killed, "{again}");
+        let explored = again.err.lines().filter(|line| line.contains("] explored "));
+        assert_eq!(explored.count(), 0, "{again}");
+    }
+}

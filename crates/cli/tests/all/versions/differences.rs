@@ -136,11 +136,11 @@ fn a_changed_table_and_a_changed_callee_are_differences() {
 }
 
 #[test]
-fn static_variables_and_what_aborts_leave_a_comparison_open() {
+fn static_variables_leave_a_comparison_open_and_so_does_what_aborts_in_both_versions() {
     let at = versions(
         "void abort(void);\nint f(int a) { if (a == 3) abort(); return a; }\n\
          int g(void) { static int n; n++; return n > 5 ? 1 : 0; }\n",
-        "void abort(void);\nint f(int a) { if (a == 3) return 4; return a; }\n\
+        "void abort(void);\nint f(int a) { if (3 == a) abort(); return a + 0; }\n\
          int g(void) { static int n; n++; return n > 6 ? 1 : 0; }\n",
     );
     let ran = at.run("diff old.c unit.c");
@@ -305,7 +305,7 @@ fn both_versions_run_natively_with_the_flags_of_the_new_one() {
         at.write("before/compile_commands.json", &other);
         let ran = at.run("diff before/old.c unit.c");
         assert_eq!(ran.code, Some(1), "{ran}");
-        assert!(ran.out.contains("result: old 4, new 6"), "{ran}");
+        assert!(ran.out.contains("result: old 2, new 4"), "{ran}");
     }
 }
 
@@ -315,18 +315,20 @@ fn variables_with_static_in_their_names_are_shown_by_the_c_program() {
     let at = versions(&text.replace("VALUE", "+="), &text.replace("VALUE", "-="));
     let ran = at.run("diff old.c unit.c --tests found");
     assert_eq!(ran.code, Some(1), "{ran}");
-    for (file, value) in [("old.c", "2"), ("unit.c", "-2")] {
+    for (file, value) in [("old.c", "1"), ("unit.c", "-1")] {
         let shown = output(&at, "f", file);
         assert!(shown.contains(&format!("my_static_total = {value}\n")), "{file}: {shown}");
     }
 }
 
 #[test]
-fn runs_of_the_old_version_that_end_by_a_trap_instruction_leave_a_comparison_open() {
-    let at = versions(
-        "int f(int a) { if (a < 0) __builtin_trap(); return a; }\n",
-        "int f(int a) { return a; }\n",
-    );
+fn runs_that_end_by_a_trap_instruction_are_a_difference_or_leave_a_comparison_open() {
+    let old = "int f(int a) { if (a < 0) __builtin_trap(); return a; }\n";
+    let at = versions(old, "int f(int a) { return a; }\n");
+    let ran = at.run("diff old.c unit.c");
+    let shown = "a = -1\n    the function: old ends by a trap instruction, new returns";
+    assert!(ran.out.contains(shown), "{ran}");
+    at.write("unit.c", &old.replace("a < 0", "a <= -1"));
     let ran = at.run("diff old.c unit.c");
     assert!(ran.out.contains("f: unknown: some runs of the old version end by a trap"), "{ran}");
 }
@@ -450,4 +452,68 @@ fn a_version_that_reaches_out_of_the_program_does_so_in_no_test_of_differences()
     let ran = at.run("diff old.c unit.c -f name_of --time 20");
     assert!(ran.out.contains("a run with them reaches out of the program"), "{ran}");
     assert!(!at.path("made").exists(), "{ran}");
+}
+
+/// Ends of the program: by `exit` with two statuses, by `abort`, and never.
+const ENDS: &str = "\
+void exit(int);
+void abort(void);
+int leaves(int a)
+{
+    if (a > 1000 && a < 2000)
+        STATUS;
+    return a;
+}
+int gives_up(unsigned a)
+{
+    if (a > 5)
+        UP;
+    return 0;
+}
+unsigned turns(unsigned a)
+{
+    unsigned n = 0;
+    while (LEFT)
+        n = n < 9 ? n + 1 : n;
+    return n;
+}
+";
+
+#[test]
+fn the_ends_of_a_version_are_differences_with_plain_inputs() {
+    let of = |status: &str, up: &str, left: &str| {
+        ENDS.replace("STATUS", status).replace("UP", up).replace("LEFT", left)
+    };
+    let at = versions(&of("exit(2)", "abort()", "n < 5"), &of("exit(3)", "return 1", "n < a + 5"));
+    let ran = at.run("diff old.c unit.c --time 10");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    for shown in [
+        "the function: old exits with status 2, new exits with status 3",
+        "the function: old aborts, new returns",
+        "a = 1001",
+        "a = 6",
+    ] {
+        assert!(ran.out.contains(shown), "{shown}: {ran}");
+    }
+    let back = at.run("diff unit.c old.c --time 10");
+    for shown in [
+        "the function: old exits with status 3, new exits with status 2",
+        "the function: old returns, new aborts",
+    ] {
+        assert!(back.out.contains(shown), "{shown}: {back}");
+    }
+}
+
+#[test]
+fn inputs_of_differences_are_plain() {
+    let old = "struct s { int *p; int n, m; };\n\
+        int f(int a, int b, int c) { return a > 100 && b > a ? 1 : 0; }\n\
+        int g(struct s *s) { return s->p ? *s->p + s->n : 0; }\n";
+    let new = old.replace("b > a ?", "b > a + 1 ?").replace("*s->p + s->n", "*s->p + s->n + 1");
+    let at = versions(old, &new);
+    let ran = at.run("diff old.c unit.c --time 10");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    for shown in ["a = 101", "b = 102", "c = 0"] {
+        assert!(ran.out.contains(shown), "{shown}: {ran}");
+    }
 }

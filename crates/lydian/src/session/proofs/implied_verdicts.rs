@@ -103,7 +103,7 @@ fn infeasible(target: &FunctionUnderTest<'_>, goal: Goal, verdicts: &Verdicts) -
     let argument_on = |atom: &Atom| {
         let own = atom.function == objectives.function;
         let label = own.then(|| &objectives.labels[atom.label])?;
-        match verdicts.get(&label.key)?.as_ref()? {
+        match verdicts.get(&label.key)?.as_ref().ok()? {
             Verdict::Infeasible { argument } | Verdict::InfeasibleAssumed { argument, .. } => {
                 Some(argument)
             }

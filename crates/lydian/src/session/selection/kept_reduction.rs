@@ -12,6 +12,7 @@ use lydian_ledger::Reduction;
 use lydian_native::MeasuredRun;
 use rustc_hash::FxHashSet;
 
+use super::kept_selection::is_enough;
 use super::reduction::Patience;
 use super::suite_minimisation::{Candidate, coverage_together};
 use crate::error::Error;
@@ -43,14 +44,11 @@ impl Session<'_, '_> {
         let types = &self.project.program.types;
         let known = self.ledger.lock().reduction(self.function(target), &key, types);
         let most = time.map(|time| time.as_millis() as u64);
-        // With more time, tests that are not small yet may become so.
-        let is_enough = |known: &Reduction| match (known.cut_after, most) {
-            (None, _) => true,
-            (Some(had), Some(most)) => most <= had,
-            (Some(_), None) => false,
-        };
-        if let Some(Reduction { tests: known, .. }) = known.map_err(Error::from)?.filter(is_enough)
+        let known = known.map_err(Error::from)?;
+        if let Some(Reduction { tests: known, cut_after }) =
+            known.filter(|known| is_enough(known.cut_after, time))
         {
+            self.runs.cut_after = cut_after;
             let found = self.taken_reduction(known, &all, candidates, kept, hyper_coverage)?;
             if let Some((small, covers)) = found {
                 *candidates = covers;
@@ -65,6 +63,7 @@ impl Session<'_, '_> {
         let changed = small.iter().zip(before);
         let changed = changed.map(|((new, _), old)| (*new != old).then(|| new.clone()));
         let cut_after = most.filter(|_| patience.is_late());
+        self.runs.cut_after = cut_after;
         let reduction = Reduction { cut_after, tests: changed.collect() };
         self.record(|at, _, recording| match at {
             0 => recording.reduction(&key, &reduction, types),

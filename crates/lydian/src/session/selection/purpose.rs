@@ -88,12 +88,12 @@ impl Session<'_, '_> {
     /// The line of the source that a predicate is about, if the predicate has the expansion of macros
     /// there.
     pub(crate) fn hidden_by_macros(&self, place: &Place, predicate: &str) -> Option<MacroLine<'_>> {
-        let line =
-            self.project.texts.line(&place.file, place.line).filter(|line| !line.is_empty())?;
-        let lines = place.line..place.line + LINES;
-        let near = lines.filter_map(|line| self.project.texts.line(&place.file, line));
-        let known: FxHashSet<&str> = near.flat_map(names::identifiers).collect();
-        let is_hidden = names::identifiers(predicate).any(|word| !known.contains(word));
+        let near = self.project.texts.lines(&place.file, place.line, LINES);
+        let line = near.first().map(|line| line.trim()).filter(|line| !line.is_empty())?;
+        let is_known = |word: &str| {
+            near.iter().any(|line| names::identifiers(line).any(|known| known == word))
+        };
+        let is_hidden = names::identifiers(predicate).any(|word| !is_known(word));
         is_hidden.then(|| MacroLine { line, is_negated: predicate.starts_with('!') })
     }
 }
