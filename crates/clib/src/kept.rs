@@ -10,7 +10,7 @@ use lydian_base::SourceMap;
 use lydian_base::cache::{Cache, Key, identity};
 use lydian_frontend::ParseRequest;
 use lydian_frontend::clang::Clang;
-use lydian_frontend::preprocess::{Preprocessing, preprocess};
+use lydian_frontend::preprocess::{Preprocessing, SelfRunning, preprocess};
 use lydian_ir::Program;
 
 /// The place of a program in the cache.
@@ -26,7 +26,9 @@ impl KeptProgram {
     pub(crate) fn of(request: &ParseRequest, cache: Cache) -> Option<Self> {
         let clang = Clang::locate().ok()?;
         let flags = &request.flags;
-        let text = preprocess(&clang, &request.source, flags, &Preprocessing::Clang).ok()?;
+        let text =
+            preprocess(&clang, &request.source, flags, &Preprocessing::Clang, SelfRunning::Stays);
+        let text = text.ok()?;
         // The file lies elsewhere each time. A place in the text moves with the length of its path.
         let path = request.source.display().to_string();
         let source = text.source;
