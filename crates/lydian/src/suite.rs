@@ -272,7 +272,7 @@ impl Suite {
 }
 
 /// Directives by which functions that run by themselves run only where tests call them.
-fn without_self_running(attributes: SelfRunningAttributes) -> String {
+pub(crate) fn without_self_running(attributes: SelfRunningAttributes) -> String {
     let parameters = match attributes {
         SelfRunningAttributes { with_priority: true, .. } => "(priority)",
         SelfRunningAttributes { plain: true, .. } => "",

@@ -31,6 +31,7 @@ impl CTest<'_> {
         let _ =
             writeln!(out, " */\n#ifndef VERSION\n#define VERSION \"{}\"\n#endif", new.display());
         self.others(&mut out);
+        out.push_str(&self.native.comparison.versions.without_self_running());
         out.push_str("#define main main_of_version\n#include VERSION\n#undef main\n");
         out.push_str("extern int printf(const char *, ...);\n\n");
         self.externals(&mut out);

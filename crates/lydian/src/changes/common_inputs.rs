@@ -126,7 +126,7 @@ impl Comparison<'_> {
             suite.tests.iter_mut().for_each(|test| test.thorough = true);
             let build = compiled[0].get()?.build();
             let shown =
-                TwoVersionTest::of(&suite, (&project, build), (self.request, &change.name))?;
+                TwoVersionTest::of(&suite, (&project, build), (self.versions, &change.name))?;
             reason = "inputs on which they should differ were found, but no test with them fails";
             if let Some(observed) = shown.observed(self.versions)? {
                 let inputs = Vec::new();

@@ -6,8 +6,8 @@ use std::process::{Command, Output, Stdio};
 use lydian_frontend::flags::CompileFlags;
 use lydian_native::Build;
 
+use super::Observed;
 use super::versions::Versions;
-use super::{DiffRequest, Observed};
 use crate::error::Error;
 use crate::events::Event;
 use crate::files;
@@ -32,8 +32,9 @@ impl TwoVersionTest {
     pub(super) fn of(
         suite: &Suite,
         (project, build): (&Project, &Build),
-        (request, function): (&DiffRequest, &str),
+        (versions, function): (&Versions<'_>, &str),
     ) -> Result<Self, Error> {
+        let request = versions.request;
         let folder = files::temporary_folder()?;
         let silent = |_: Event<'_>| {};
         let written = suite.write(folder.path(), &request.old, project, build, &[], &silent)?;
@@ -41,7 +42,7 @@ impl TwoVersionTest {
         let path = folder.path().join(C);
         let text = written.into_iter().find(|(file, _)| *file == path).map(|(_, text)| text);
         let include = files::relative(folder.path(), &absolute(&request.old));
-        let text = of_any_version(&text.unwrap_or_default(), &include, &request.new);
+        let text = of_any_version(&text.unwrap_or_default(), &include, versions);
         files::files(&[(path, text.clone())])?;
         Ok(Self { call: inputs_and_call(&text, function), text, folder })
     }
@@ -93,12 +94,15 @@ impl TwoVersionTest {
 }
 
 /// The text of a suite that includes any version of the source, without its seal.
-fn of_any_version(text: &str, include: &str, file: &Path) -> String {
-    let file = absolute(file).display().to_string();
+fn of_any_version(text: &str, include: &str, versions: &Versions<'_>) -> String {
+    let file = absolute(&versions.request.new).display().to_string();
+    let before = versions.without_self_running();
     let (line, seal) = (format!("#include \"{include}\""), "/* Sealed by Lydian");
     let lines = text.lines().filter(|line| !line.starts_with(seal)).map(|own| match own == line {
         true => {
-            format!("#ifndef {VERSION}\n#define {VERSION} \"{file}\"\n#endif\n#include {VERSION}")
+            format!(
+                "{before}#ifndef {VERSION}\n#define {VERSION} \"{file}\"\n#endif\n#include {VERSION}"
+            )
         }
         false => own.to_owned(),
     });

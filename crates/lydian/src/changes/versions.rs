@@ -5,6 +5,7 @@ use std::path::Path;
 
 use lydian_base::{Severity, Span};
 use lydian_frontend::flags::CompileFlags;
+use lydian_frontend::preprocess::{SelfRunning, SelfRunningAttributes};
 use lydian_frontend::{LoadRequest, ParseRequest, Unit};
 use lydian_ir::source::Point;
 use lydian_ir::{FuncId, Target};
@@ -20,6 +21,7 @@ use crate::project::Project;
 use crate::project::flags::{check_language, flags_of, rejected};
 use crate::project::paths::{canonical, canonical_file};
 use crate::project::request::ProjectRequest;
+use crate::suite::without_self_running;
 
 /// Both versions of a file.
 pub(super) struct Versions<'r> {
@@ -43,6 +45,15 @@ impl<'r> Versions<'r> {
             return Err(Error::new(ErrorKind::Unsupported, error));
         }
         Ok(Self { request, old, new })
+    }
+
+    /// Directives by which functions of either version that run by themselves do not run in tests.
+    pub(super) fn without_self_running(&self) -> String {
+        let (old, new) = (self.old.self_running, self.new.self_running);
+        without_self_running(SelfRunningAttributes {
+            plain: old.plain || new.plain,
+            with_priority: old.with_priority || new.with_priority,
+        })
     }
 
     /// The flags of the new version, with which programs of both are made.
@@ -137,7 +148,9 @@ fn load(
     observer: &dyn Observer,
 ) -> Result<Unit, Error> {
     check_language(file)?;
-    let request = LoadRequest::new(ParseRequest::new(file, flags.clone()));
+    let self_running = SelfRunning::IsPlain;
+    let parse = ParseRequest { self_running, ..ParseRequest::new(file, flags.clone()) };
+    let request = LoadRequest::new(parse);
     let unit = lydian_frontend::load(&request)
         .map_err(|error| rejected(error).note(format!("this is the {which} version")))?;
     tell(observer, &unit.diagnostics);
