@@ -1,6 +1,6 @@
 //! What measuring costs under `lydian cc`, for the compiler and for the program that is measured.
 //!
-//!     cargo bench -p lydian-cli --bench costs [-- [NAME...] [compiler=gcc] [only=NAME,...] [runs=0]]
+//!     cargo bench -p lydian-cli --bench costs [-- [NAME...] [compiler=gcc] [only=NAME,...]]
 //!
 //! Libraries are compiled at -O2 plainly and with sets of criteria, and run with a driver
 //! ([`costs/`]; `scripts/real-c` fetches the libraries). Printed are, all as ratios to the plain
@@ -10,7 +10,7 @@
 //! - the most memory that one process of the compilation had;
 //! - the instructions that the program executes, as valgrind's cachegrind counts them: other work
 //!   does not change them. The column is empty where valgrind is not installed;
-//! - with `runs`, the processor time of the program, the least of so many runs in which all builds
+//! - with `runs=N`, the processor time of the program, the least of so many runs in which all builds
 //!   take turns.
 //!
 //! cJSON, which no crate carries, is measured where `target/real-c/cjson` has its source.

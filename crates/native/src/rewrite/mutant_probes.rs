@@ -229,8 +229,8 @@ fn judge_of_arguments(count: usize) -> String {
         all.collect::<Vec<_>>().join(", ")
     };
     format!(
-        "static __attribute__((noinline, cold, preserve_most)) void lydian_judge_of{count}(unsigned long at, \
-         long turn, unsigned char *bytes, {}) {{ const unsigned long long words[] = {{{}}}; \
+        "static __attribute__((noinline, cold, preserve_most)) void \
+         lydian_judge_of{count}(unsigned long at, long turn, unsigned char *bytes, {}) {{ const unsigned long long words[] = {{{}}}; \
          lydian_judge(at, turn, bytes, words); }}\n",
         names("unsigned long long "),
         names(""),

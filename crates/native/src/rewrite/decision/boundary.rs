@@ -289,7 +289,8 @@ impl DecisionBoundaries {
         let record = |first: u32, position: &str| match waits {
             None => format!("lydian_hit[{first} + {position}] = 1; "),
             Some(word) => format!(
-                "{word} |= (unsigned long long)!lydian_hit[{first} + {position}] << ({} + {position}); ",
+                "{word} |= (unsigned long long)!lydian_hit[{first} + {position}] \
+                 << ({} + {position}); ",
                 first - self.first
             ),
         };
@@ -316,8 +317,8 @@ impl DecisionBoundaries {
 /// Sets the cells from `first` on whose bits are set. It is a call and no loop, because decisions
 /// with many boundaries are many.
 pub(crate) const FLUSH: &str = "\
-static __attribute__((noinline, cold, unused, preserve_most)) void lydian_flush(unsigned long first, \
-unsigned long long cells) { \
+static __attribute__((noinline, cold, unused, preserve_most)) void lydian_flush(\
+unsigned long first, unsigned long long cells) { \
 for (; cells; cells &= cells - 1) lydian_hit[first + __builtin_ctzll(cells)] = 1; }\n";
 
 /// The name of a decision's word of cells that wait for its end.

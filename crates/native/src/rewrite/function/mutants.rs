@@ -382,7 +382,7 @@ fn is_between(operand: &Expr, bits: u32, signed: bool) -> bool {
     let Expr::Const(_, value) = operand else { return false };
     let all = u128::MAX >> (128 - bits);
     let least = if signed { 1 << (bits - 1) } else { 0 };
-    let value = *value as u128 & all;
+    let value = *value & all;
     value != least && value != least.wrapping_sub(1) & all
 }
 
