@@ -33,6 +33,7 @@ pub(crate) struct Spent {
 }
 
 /// Runs a command to its end, which must be a good one.
+#[allow(clippy::zombie_processes, reason = "`wait4` waits for it")]
 pub(crate) fn spent(command: &mut std::process::Command) -> Spent {
     let child = command.spawn().expect("the command starts");
     let mut status = 0;
