@@ -188,13 +188,16 @@ fn what_is_harmless_is_no_attempt() {
 }
 
 #[test]
-fn constructors_are_confined_and_told() {
+fn constructors_run_where_a_test_calls_them_and_are_confined_there() {
     let place = Workplace::with(&format!(
         "{KERNEL}\n__attribute__((constructor)) static void first(void) {{ call(83, (long)\"made\", 0755, 0); }}\n\
          int f(int x) {{ if (x > 9) return 1; return 0; }}\n"
     ));
     let ran = place.done("gen unit.c -f f -c bc");
-    assert!(ran.err.contains("`f` tried to make the folder `made`; refused"), "{ran}");
+    assert!(!ran.err.contains("tried"), "{ran}");
+    let ran = place.done("gen unit.c -f first -c stmt -o of_first");
+    assert!(ran.err.contains("`first` tried to make the folder `made`; refused"), "{ran}");
+    assert!(!place.path("made").exists() && !place.path("tests/made").exists(), "{ran}");
 }
 
 #[test]
