@@ -345,3 +345,9 @@ fn functions_that_run_before_main_run_only_where_a_test_calls_them() {
     assert_eq!((all, covered + infeasible), (3, 3));
     assert_eq!(infeasible, 1);
 }
+
+#[test]
+fn blocks_of_structs_with_a_flexible_member_are_filled_by_their_bytes() {
+    let place = Workplace::with(include_str!("../../../../../examples/structures/hash_table.c"));
+    passes_everywhere(&place, "");
+}

@@ -233,7 +233,10 @@ impl Body<'_> {
         if let Form::Block { .. } = name.form {
             let ty = types.spell_compiled(object.ty, "");
             let is_whole = size == types.size(object.ty).unwrap_or(0) * count;
-            let is_plain = initial.is_ok() && is_whole && !ty.contains(['(', '[']);
+            // No array has elements with a flexible member.
+            let is_array_of_open = count > 1 && is_open(types, object.ty);
+            let is_plain =
+                initial.is_ok() && is_whole && !ty.contains(['(', '[']) && !is_array_of_open;
             let (size, text) = (size.max(1), initial.unwrap_or_default());
             if is_plain {
                 let inner = text.strip_prefix("{ ").and_then(|text| text.strip_suffix(" }"));
