@@ -169,8 +169,13 @@ static void *lydian_copy(void *to, const void *from, unsigned long size)
 }
 
 #ifndef LYDIAN_LEAKS
-/* What a call allocates and gives away is not released by its test, unless the test can reach it. */
+/* What a call allocates and gives away is not released by its test, unless the test can reach it. Clang's
+ * runtime comes first where it is weak. */
+#ifdef __clang__
+const char *__lsan_default_options(void) __attribute__((__visibility__("default")));
+#else
 const char *__lsan_default_options(void) __attribute__((__weak__));
+#endif
 const char *__lsan_default_options(void)
 {
     return "detect_leaks=0";
