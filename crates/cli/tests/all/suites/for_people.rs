@@ -115,3 +115,25 @@ const char *version(void) { return \"1.2.3\"; }
     }
     assert!(!text.contains("CHECK_NOT_NULL"), "{text}");
 }
+
+#[test]
+fn small_numbers_in_structs_and_arrays_are_asserted() {
+    let place = Workplace::with(
+        "struct s { int first, second; long third; unsigned char text[4]; };\nint fill(struct s *s, int \
+         a[6])\n{\n    s->first = 85;\n    s->second = 127;\n    s->third = 32;\n    s->text[1] = 86;\n    a[1] = 7;\n    \
+         a[2] = 85;\n    a[4] = 32;\n    return 1;\n}\n",
+    );
+    place.done("gen unit.c --time 2");
+    let suite = place.read("tests/tests.c");
+    for check in [
+        "CHECK_INT(s.first, 85);",
+        "CHECK_INT(s.second, 127);",
+        "CHECK_INT(s.third, 32);",
+        "CHECK_BYTES(s.text + 1, \"V\", 1);",
+        "CHECK_INT(a[1], 7);",
+        "CHECK_INT(a[2], 85);",
+        "CHECK_INT(a[4], 32);",
+    ] {
+        assert!(suite.contains(check), "{check}\n{suite}");
+    }
+}
