@@ -17,7 +17,7 @@ const INFEASIBLE: &[(&str, u64)] = &[
 /// Every function of a text is decided as it should be.
 fn decided(text: &str, functions: usize) {
     let place = Workplace::with(text);
-    let ran = place.done("gen unit.c -c stmt,bc --time 20 --json t.json");
+    let ran = place.done("gen unit.c -c stmt,bc --time 30 --json t.json");
     assert!(!ran.err.contains("contradiction"), "{ran}");
     let table = place.json("t.json");
     let rows = table["functions"].as_array().expect("a list");
