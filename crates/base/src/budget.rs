@@ -71,6 +71,10 @@ pub struct Budget {
     limit: Option<Duration>,
     /// The time that is reserved at the end of the limit.
     kept: Duration,
+    /// The time that is reserved there once work needs it.
+    reserve: Option<Arc<Reserve>>,
+    /// Whether that time is at the end of this limit, and not of one that it is a part of.
+    has_reserve: bool,
     /// Paused time in microseconds, of this budget and all parts of it, and its value at the start of
     /// this one.
     paused: Arc<AtomicU64>,
@@ -78,11 +82,26 @@ pub struct Budget {
     cancel: CancelToken,
 }
 
+/// Time for later work of which it turns out only meanwhile whether there is any.
+#[derive(Debug)]
+struct Reserve {
+    time: Duration,
+    is_needed: AtomicBool,
+}
+
 impl Budget {
     /// Starts the clock. `limit` of `None` means no wall-clock limit.
     pub fn start(limit: Option<Duration>, cancel: CancelToken) -> Self {
-        let paused = Arc::default();
-        Self { started: Instant::now(), limit, kept: Duration::ZERO, paused, before: 0, cancel }
+        Self {
+            started: Instant::now(),
+            limit,
+            kept: Duration::ZERO,
+            reserve: None,
+            has_reserve: false,
+            paused: Arc::default(),
+            before: 0,
+            cancel,
+        }
     }
 
     /// A part of this budget that begins now and has a limit of its own. Pauses of one are pauses of
@@ -90,7 +109,8 @@ impl Budget {
     #[must_use]
     pub fn part(&self, limit: Option<Duration>) -> Self {
         let before = self.paused.load(Ordering::Relaxed);
-        Self { started: Instant::now(), limit, kept: Duration::ZERO, before, ..self.clone() }
+        let (started, kept) = (Instant::now(), Duration::ZERO);
+        Self { started, limit, kept, has_reserve: false, before, ..self.clone() }
     }
 
     /// Excludes some time from the budget, in which work waited for something else.
@@ -105,19 +125,39 @@ impl Budget {
         Self { kept: self.kept + kept, ..self.clone() }
     }
 
+    /// The same budget with some time that is reserved for later work once [`Self::need_reserve`] says so.
+    pub fn with_reserve(&self, time: Duration) -> Self {
+        let reserve = Reserve { time, is_needed: AtomicBool::new(false) };
+        Self { reserve: Some(Arc::new(reserve)), has_reserve: true, ..self.clone() }
+    }
+
+    /// Reserves the time of [`Self::with_reserve`] from now on, also where this is a part of that budget.
+    pub fn need_reserve(&self) {
+        if let Some(reserve) = &self.reserve {
+            reserve.is_needed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// All time that is reserved at the end.
+    fn kept(&self) -> Duration {
+        let reserve = self.reserve.as_ref().filter(|_| self.has_reserve);
+        let needed = reserve.filter(|reserve| reserve.is_needed.load(Ordering::Relaxed));
+        self.kept + needed.map_or(Duration::ZERO, |reserve| reserve.time)
+    }
+
     /// The reason to stop now, if there is one.
     pub fn exceeded(&self) -> Option<StopReason> {
         if self.cancel.is_cancelled() {
             return Some(StopReason::Cancelled);
         }
         let limit = self.limit?;
-        let is_over = self.elapsed() + self.kept >= limit;
+        let is_over = self.elapsed() + self.kept() >= limit;
         is_over.then_some(StopReason::Time(limit.as_millis() as u64))
     }
 
     /// The remaining wall-clock time.
     pub fn remaining(&self) -> Option<Duration> {
-        self.limit.map(|limit| limit.saturating_sub(self.elapsed() + self.kept))
+        self.limit.map(|limit| limit.saturating_sub(self.elapsed() + self.kept()))
     }
 
     /// The time since the start, without pauses.
@@ -142,6 +182,19 @@ mod tests {
         assert_eq!(budget.exceeded(), Some(StopReason::Time(0)));
         budget.cancel_token().cancel();
         assert_eq!(budget.exceeded(), Some(StopReason::Cancelled));
+    }
+
+    #[test]
+    fn time_in_reserve_counts_only_once_it_is_needed() {
+        let hour = Duration::from_secs(3600);
+        let whole = Budget::start(Some(hour), CancelToken::new());
+        let budget = whole.with_reserve(hour);
+        let part = budget.part(Some(hour));
+        assert_eq!(budget.exceeded(), None);
+        part.need_reserve();
+        assert_eq!(budget.exceeded(), Some(StopReason::Time(3_600_000)));
+        assert_eq!(part.exceeded(), None);
+        assert_eq!(whole.exceeded(), None);
     }
 
     #[test]

@@ -35,6 +35,23 @@ const MACHINES_OWN: [&str; 3] = ["__va_list_tag", "__jmp_buf_tag", "_IO_FILE"];
 /// opaque: a program cannot see that they changed, and there is no error number.
 const OF_LOCKS: [&str; 4] = ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_"];
 
+/// The functions of the system that keep a function, to call it when the program ends or forks.
+pub const CALLING_LATER: [&str; 6] =
+    ["atexit", "at_quick_exit", "on_exit", "__cxa_atexit", "__cxa_at_quick_exit", "pthread_atfork"];
+
+/// The functions of the system that have a function called beside the program's own statements: in other
+/// threads, on signals, on another stack.
+pub const CALLING_BESIDE: [&str; 8] = [
+    "pthread_create",
+    "thrd_create",
+    "signal",
+    "sigaction",
+    "bsd_signal",
+    "sigset",
+    "timer_create",
+    "makecontext",
+];
+
 /// Whether an undefined function of this name is known to write nothing that a program looks at: the
 /// compiler's own, those that give inputs, and those of locks.
 pub fn writes_nothing(name: &str) -> bool {

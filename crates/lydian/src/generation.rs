@@ -33,8 +33,8 @@ use crate::project::Project;
 use crate::replay::keeper::{self, Case, CaseKeeper};
 use crate::replay::kept_case::{Claim, ClaimedVerdict};
 use crate::session::{
-    FunctionUnderTest, KeptRuns, NamedPlaces, ProgramNames, Session, SessionChecker,
-    SessionOptions, SessionOutcome, SessionRecords, Standing, TestMemory,
+    FunctionUnderTest, KeptRuns, MeasuredFunctions, NamedPlaces, ProgramNames, Session,
+    SessionChecker, SessionOptions, SessionOutcome, SessionRecords, Standing, TestMemory,
 };
 use crate::shared_ledger::{self, Scopes, SharedLedger};
 use crate::suite::{FailingTest, KeptTest, Suite, SuiteFormat, ownership};
@@ -414,9 +414,11 @@ impl<'a> Run<'a> {
             project: self.project,
             entry: task.entry,
             targets: &task.targets,
-            all: &self.objectives.functions,
-            reached: &task.reached,
-            further: &self.objectives.further,
+            measured: MeasuredFunctions {
+                all: &self.objectives.functions,
+                reached: &task.reached,
+                further: &self.objectives.further,
+            },
             unit: &self.unit,
             runner,
             ledger,

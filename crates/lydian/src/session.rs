@@ -25,7 +25,7 @@ pub(crate) use goals::FunctionUnderTest;
 pub(crate) use kept_runs::{KeptRuns, ProgramNames};
 pub(crate) use outside::SessionChecker;
 pub(crate) use standing::Standing;
-pub(crate) use state::{Session, SessionOptions, SessionRecords, TestMemory};
+pub(crate) use state::{MeasuredFunctions, Session, SessionOptions, SessionRecords, TestMemory};
 pub(crate) use unknown_reasons::NamedPlaces;
 
 mod attempts;
@@ -95,6 +95,8 @@ pub(crate) struct ExplainedObjective {
 /// What a session found about objectives that were open.
 #[derive(Default)]
 struct Work {
+    /// Whether local proofs are left until tests have covered most objectives.
+    leaves_proofs: bool,
     /// The exploration of the objectives of control flow alone, if there was one.
     control: Option<(Summary, LastDiscovery)>,
     /// The exploration with code merged in which no objective lies, if there was one.
@@ -123,14 +125,14 @@ impl Session<'_, '_> {
         if let Some(outcome) = self.settled_outcome(config, time_for_small)? {
             return Ok(outcome);
         }
-        let mut hyper_coverage = HyperlabelCoverage::new(self.all, self.reached);
+        let mut hyper_coverage = self.measured.hyper_coverage();
         self.measure_known_tests(&mut hyper_coverage)?;
         let taken_over = self.take_over(config)?;
         let mut work = Work::default();
         if taken_over.is_none() && self.has_work(config)? {
             self.decide(config, budget, &mut hyper_coverage, &mut work)?;
         }
-        let Work { control, merged, explored, refused, mut contradictions } = work;
+        let Work { control, merged, explored, refused, mut contradictions, .. } = work;
         self.ask_outside(&mut hyper_coverage, budget)?;
         contradictions.extend(self.withdraw_contradicted()?);
         self.record_left_alone()?;
@@ -197,7 +199,7 @@ impl Session<'_, '_> {
         work: &mut Work,
     ) -> Result<(), Error> {
         let kept = Self::time_for_default_tests(config, budget);
-        self.decide_open(config, &budget.keeping(kept), hyper_coverage, work)?;
+        self.decide_open(config, &budget.with_reserve(kept), hyper_coverage, work)?;
         let contradictions = &mut work.contradictions;
         self.explore_for_default_tests(kept, hyper_coverage, config, budget, contradictions)
     }
@@ -218,7 +220,7 @@ impl Session<'_, '_> {
             // Most transformed conditions are satisfied without a question. The others are proved later.
             self.remove_transformed(&mut left);
         }
-        self.prove(&left, config, budget)?;
+        work.leaves_proofs = !self.prove(&left, config, budget)? || config.augmentation.is_some();
         self.record_implied_verdicts()?;
         let left = self.goals_to_explore(config)?;
         log::info!("{}: {} objectives are open after proofs", self.name(), left.len());
@@ -265,7 +267,7 @@ impl Session<'_, '_> {
         config: &Config,
         budget: &Budget,
         hyper_coverage: &mut HyperlabelCoverage<'_>,
-        Work { explored, refused, contradictions, .. }: &mut Work,
+        Work { leaves_proofs, explored, refused, contradictions, .. }: &mut Work,
     ) -> Result<(), Error> {
         let relaxed = self.without_lengths(config);
         let relaxed = relaxed.as_ref();
@@ -287,7 +289,11 @@ impl Session<'_, '_> {
         let rest = budget.keeping(kept);
         self.explore_relaxed_lengths(relaxed, hyper_coverage, config, &rest, contradictions)?;
         self.prove_unreachable(summary, config, budget, hyper_coverage, contradictions)?;
-        self.prove_left(summary, config, budget)?;
+        if *leaves_proofs {
+            let left = self.open_goals()?;
+            self.prove(&left, config, budget)?;
+        }
+        self.prove_assuming(summary, config, budget)?;
         self.record_implied_verdicts()
     }
 

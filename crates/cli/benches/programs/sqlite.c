@@ -1,8 +1,17 @@
-/* A mixed workload on SQLite in memory; prints the user time that it took, in microseconds. */
+/* A mixed workload on SQLite in memory; prints the user time that it took, in microseconds. The argument is
+ * the number of rounds. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include "sqlite3.h"
+
+/* The rows that a round inserts. */
+#ifndef ROWS
+#define ROWS 30000
+#endif
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
 
 static sqlite3 *db;
 static unsigned long state = 1, seen;
@@ -54,7 +63,7 @@ static int look_up(int times) {
     const char *text = "select name, weight from item where id = ?1 or (size = ?2 and weight > ?3)";
     if (sqlite3_prepare_v2(db, text, -1, &statement, 0)) return 1;
     for (int n = 0; n < times; n++) {
-        sqlite3_bind_int(statement, 1, (int)any(30000));
+        sqlite3_bind_int(statement, 1, (int)any(ROWS));
         sqlite3_bind_int(statement, 2, (int)any(1000));
         sqlite3_bind_double(statement, 3, 9000.0);
         while (sqlite3_step(statement) == SQLITE_ROW) seen += (unsigned)sqlite3_column_bytes(statement, 0);
@@ -69,10 +78,10 @@ static int work(void) {
     int bad = run("create table item(id integer primary key, name text, size int, weight real, body blob);"
                   "create table tag(item int references item(id), word text collate nocase);"
                   "create index by_size on item(size, weight); create index by_word on tag(word);");
-    bad |= run("begin") || insert(30000) || run("commit");
+    bad |= run("begin") || insert(ROWS) || run("commit");
     bad |= run("insert into tag select id, substr(name, 1, 4) from item where id % 3 = 0;"
                "insert into tag select id, upper(name) from item where size between 100 and 200;");
-    bad |= look_up(20000);
+    bad |= look_up(ROWS / 3 * 2);
     bad |= run("select word, count(*), sum(weight), max(length(name)) from tag join item on id = item "
                "group by word having count(*) > 2 order by 2 desc, 1 limit 50;"
                "select a.id, b.id from item a, item b where a.size = b.size + 1 and a.weight < 300.0 "
@@ -81,7 +90,7 @@ static int work(void) {
                "printf('%08.3f|%-12s|%x', weight, name, size) from item where name like '%tant 1%' or "
                "name glob 'path [2-4]*' order by weight;"
                "with recursive n(i, f) as (select 1, 1.0 union all select i + 1, f * 1.01 + i % 7 from n "
-               "where i < 60000) select count(*), sum(f), avg(i) from n;"
+               "where i < 2 * " TEXT(ROWS) ") select count(*), sum(f), avg(i) from n;"
                "select size / 10, count(distinct substr(name, 1, 3)), group_concat(id % 10, '') from item "
                "group by size / 10;"
                "select id, row_number() over (partition by size order by weight), sum(weight) over "
@@ -94,10 +103,10 @@ static int work(void) {
     return bad || sqlite3_close(db);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     long before = used();
-    int bad = 0;
-    for (int round = 0; round < 6; round++) bad |= work();
+    int rounds = argc > 1 ? atoi(argv[1]) : 6, bad = 0;
+    for (int round = 0; round < rounds; round++) bad |= work();
     printf("%ld\n", used() - before);
     fprintf(stderr, "%lu\n", seen);
     return bad;

@@ -25,22 +25,30 @@ pub struct SelfRunningAttributes {
     pub with_priority: bool,
 }
 
-const NAMES: [&str; 4] = ["constructor", "__constructor__", "destructor", "__destructor__"];
+impl SelfRunningAttributes {
+    /// The attributes of two texts.
+    #[must_use]
+    pub const fn and_those_of(self, other: Self) -> Self {
+        Self {
+            plain: self.plain || other.plain,
+            with_priority: self.with_priority || other.with_priority,
+        }
+    }
+}
+
+/// The words of the attributes, which may stand between `__`.
+const WORDS: [&str; 2] = ["constructor", "destructor"];
 
 /// The edits that replace such attributes in a text without comments, and which there are.
 pub(super) fn made_plain(text: &str) -> (Vec<Edit>, SelfRunningAttributes) {
     let (mut edits, mut found) = (Vec::new(), SelfRunningAttributes::default());
-    let named = NAMES[..1].iter().chain(&NAMES[2..3]);
-    let mut places: Vec<(usize, usize)> = named
-        .flat_map(|name| {
-            text.match_indices(name).map(|(at, name)| whole_word(text, at, name.len()))
-        })
-        .filter(|(start, end)| NAMES.contains(&&text[*start..*end]))
-        .filter(|(start, _)| is_in_attribute(&text[..*start]))
-        .collect();
-    places.sort_unstable();
-    places.dedup();
-    for (start, end) in places {
+    let words = WORDS.iter().flat_map(|word| text.match_indices(word));
+    let words = words.map(|(at, word)| (whole_word(text, at, word.len()), word));
+    let is_attribute = |((start, end), word): &((usize, usize), &str)| {
+        let whole = &text[*start..*end];
+        (whole == *word || whole == format!("__{word}__")) && is_in_attribute(&text[..*start])
+    };
+    for ((start, end), _) in words.filter(is_attribute) {
         let rest = &text[end..];
         let argument = rest.trim_start().strip_prefix('(').and_then(|inner| inner.find(')'));
         let length = match argument {

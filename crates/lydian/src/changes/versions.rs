@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lydian_base::{Severity, Span};
 use lydian_frontend::flags::CompileFlags;
-use lydian_frontend::preprocess::{SelfRunning, SelfRunningAttributes};
+use lydian_frontend::preprocess::SelfRunning;
 use lydian_frontend::{LoadRequest, ParseRequest, Unit};
 use lydian_ir::source::Point;
 use lydian_ir::{FuncId, Target};
@@ -49,11 +49,7 @@ impl<'r> Versions<'r> {
 
     /// Directives by which functions of either version that run by themselves do not run in tests.
     pub(super) fn without_self_running(&self) -> String {
-        let (old, new) = (self.old.self_running, self.new.self_running);
-        without_self_running(SelfRunningAttributes {
-            plain: old.plain || new.plain,
-            with_priority: old.with_priority || new.with_priority,
-        })
+        without_self_running(self.old.self_running.and_those_of(self.new.self_running))
     }
 
     /// The flags of the new version, with which programs of both are made.

@@ -5,25 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lydian_ir::outside::{CALLING_BESIDE, CALLING_LATER};
 use lydian_ir::{Body, Callee, Expr, ExprId, FuncId, Program, Stmt};
 use lydian_objective::fingerprint::reachable;
 use lydian_objective::{Assumption, AssumptionKind};
-
-/// The functions of the system that keep a function, to call it when the program ends or forks.
-const LATER: [&str; 6] =
-    ["atexit", "at_quick_exit", "on_exit", "__cxa_atexit", "__cxa_at_quick_exit", "pthread_atfork"];
-
-/// Those that have a function called beside the program's own statements.
-const BESIDE: [&str; 8] = [
-    "pthread_create",
-    "thrd_create",
-    "signal",
-    "sigaction",
-    "bsd_signal",
-    "sigset",
-    "timer_create",
-    "makecontext",
-];
 
 /// The functions of a program that the system may call, and all that these call.
 #[derive(Default)]
@@ -45,7 +30,9 @@ impl Registered {
                 };
                 let system = &program.functions[*callee];
                 let named = |name: &&&str| **name == system.name && system.body.is_none();
-                let Some(name) = LATER.iter().chain(&BESIDE).find(named) else { continue };
+                let Some(name) = CALLING_LATER.iter().chain(&CALLING_BESIDE).find(named) else {
+                    continue;
+                };
                 for function in given(program, body, args) {
                     registered.add(program, function, name);
                 }
@@ -55,7 +42,7 @@ impl Registered {
     }
 
     fn add(&mut self, program: &Program, function: FuncId, by: &'static str) {
-        if BESIDE.contains(&by) {
+        if CALLING_BESIDE.contains(&by) {
             self.beside.get_or_insert((function, by));
         }
         let (entered, _) = reachable(program, function);

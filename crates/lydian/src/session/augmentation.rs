@@ -6,7 +6,6 @@
 
 use std::cmp::Reverse;
 
-use lydian_base::Budget;
 use lydian_ir::test::Test;
 use lydian_native::MeasuredRun;
 use lydian_report::AugmentationFigures;
@@ -47,21 +46,6 @@ impl Session<'_, '_> {
         let others = others.filter(|(_, entry)| !entry.criterion.is_of_augmentation());
         let others: FxHashSet<Goal> = others.map(|(_, entry)| entry.goal).collect();
         goals.retain(|goal| others.contains(goal));
-    }
-
-    /// Proofs about what the main exploration left. Of transformed conditions, those that no state
-    /// satisfies are found now.
-    pub(crate) fn prove_left(
-        &mut self,
-        summary: &Summary,
-        config: &Config,
-        budget: &Budget,
-    ) -> Result<(), Error> {
-        if config.augmentation.is_some() {
-            let left = self.open_goals()?;
-            self.prove(&left, config, budget)?;
-        }
-        self.prove_assuming(summary, config, budget)
     }
 
     /// Notes why an exploration made a test, in a session with augmentation.

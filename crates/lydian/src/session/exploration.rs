@@ -93,8 +93,7 @@ impl Session<'_, '_> {
             budget.remaining().unwrap_or(Duration::MAX)
         );
         let novelty = config.every_path.then(|| NoveltyFilter::of(left));
-        let open =
-            OpenObjectives::new((self.all, self.further), self.targets, left, hyper_coverage);
+        let open = OpenObjectives::new(self.measured, self.targets, left, hyper_coverage);
         let task = Task {
             program: &self.project.program,
             func: self.entry,
@@ -111,7 +110,7 @@ impl Session<'_, '_> {
         let workers = Workers::new(count, &solver);
         let mut trouble = None;
         let mut validation =
-            TestValidation::new(self, &open, hyper_coverage, contradictions, novelty);
+            TestValidation::new(self, &open, hyper_coverage, contradictions, budget, novelty);
         validation.ends_well = round.ends_well;
         let mut sink = |event: Event| {
             if trouble.is_none()

@@ -356,7 +356,7 @@ impl Session<'_, '_> {
     /// A measurement as it is kept.
     fn kept_run(&self, measured: &MeasuredRun) -> KeptRun {
         let mut functions = BTreeMap::new();
-        for (index, objectives) in self.all.iter().enumerate() {
+        for (index, objectives) in self.measured.all.iter().enumerate() {
             let coverage = FunctionCoverage {
                 covered: measured.covered[index].clone(),
                 sequences: measured.sequences[index].clone(),
@@ -375,7 +375,7 @@ impl Session<'_, '_> {
 
     /// A measurement that was kept, without the memory after the run.
     fn measured(&self, run: &KeptRun) -> MeasuredRun {
-        let count = self.all.len();
+        let count = self.measured.all.len();
         let mut measured = MeasuredRun {
             run: Run { attempts: run.attempts.clone(), ..Run::ended(run.outcome.clone()) },
             covered: vec![Vec::new(); count],
@@ -384,7 +384,7 @@ impl Session<'_, '_> {
             bound: vec![Vec::new(); count],
             short: vec![Vec::new(); count],
         };
-        for (index, objectives) in self.all.iter().enumerate() {
+        for (index, objectives) in self.measured.all.iter().enumerate() {
             let name = &self.project.program.functions[objectives.function].name;
             let Some(coverage) = run.functions.get(name) else { continue };
             let FunctionCoverage { covered, sequences, vectors, bound, short } = coverage.clone();

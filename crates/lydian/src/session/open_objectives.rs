@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::goals::{FunctionUnderTest, Goal};
 use super::hyperlabel_coverage::HyperlabelCoverage;
+use super::state::MeasuredFunctions;
 use crate::objectives::functions_named;
 
 /// The objectives to explore: those of the functions under test with only the open entries, and those
@@ -22,7 +23,7 @@ pub(crate) struct OpenObjectives {
 impl OpenObjectives {
     /// `further` has the labels of functions that are not measured.
     pub(crate) fn new(
-        (all, further): (&[FunctionObjectives], &[FunctionObjectives]),
+        MeasuredFunctions { all, further, .. }: MeasuredFunctions<'_>,
         targets: &[FunctionUnderTest<'_>],
         left: &[Goal],
         hyper_coverage: &HyperlabelCoverage<'_>,

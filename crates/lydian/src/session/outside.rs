@@ -69,7 +69,7 @@ impl Session<'_, '_> {
         let (Some(asker), true) = (self.outside, self.project.entry().is_some()) else {
             return Ok(());
         };
-        let watched = self.all.iter().chain(self.further).cloned().collect();
+        let watched = self.measured.all.iter().chain(self.measured.further).cloned().collect();
         let (flows, known) = (UnitFlows::default(), BTreeMap::new());
         let cancel = budget.cancel_token().clone();
         let mut answers = Answers { watched, flows, cancel, known };

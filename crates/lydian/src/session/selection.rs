@@ -22,6 +22,7 @@ use suite_minimisation::JointCover;
 mod kept_reduction;
 mod kept_selection;
 pub(super) mod kept_suite;
+mod positions;
 mod purpose;
 mod reduction;
 mod smaller_tests;
@@ -51,7 +52,7 @@ impl Session<'_, '_> {
     ) -> Result<WorthKeeping, Error> {
         let tests = self.known_tests()?;
         let all = self.measure_all(tests)?;
-        let mut hyper_coverage = HyperlabelCoverage::new(self.all, self.reached);
+        let mut hyper_coverage = self.measured.hyper_coverage();
         let mut together: Vec<JointCover> = Vec::new();
         let mut candidates: Vec<Candidate<Goal>> = Vec::new();
         for (test, measured) in &all {
@@ -153,7 +154,7 @@ impl Session<'_, '_> {
         kept: &[usize],
     ) -> FxHashMap<usize, FxHashSet<Goal>> {
         let mut seen: FxHashSet<Goal> = FxHashSet::default();
-        let mut hyper_coverage = HyperlabelCoverage::new(self.all, self.reached);
+        let mut hyper_coverage = self.measured.hyper_coverage();
         let new = kept.iter().map(|position| {
             let (test, measured) = &all[*position];
             let completes = self.completed_by(test, measured, &mut hyper_coverage).into_iter();

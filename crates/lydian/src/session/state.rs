@@ -15,6 +15,7 @@ use lydian_smt::{ChainConfig, LogTarget, QueryLog, Solver, standard_chain};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::goals::{Entry, FunctionUnderTest, Goal};
+use super::hyperlabel_coverage::HyperlabelCoverage;
 use super::kept_runs::KeptRuns;
 use super::outside::SessionChecker;
 use super::unknown_reasons::NamedPlaces;
@@ -33,12 +34,7 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) entry: FuncId,
     /// The functions whose objectives they are to reach. The ledger keeps the tests with the first.
     pub(crate) targets: &'a [FunctionUnderTest<'a>],
-    /// The objectives of all functions that are measured.
-    pub(crate) all: &'a [FunctionObjectives],
-    /// The positions among them of the functions that tests can reach, in order.
-    pub(crate) reached: &'a [usize],
-    /// The labels of other functions that these objectives mention.
-    pub(crate) further: &'a [FunctionObjectives],
+    pub(crate) measured: MeasuredFunctions<'a>,
     pub(crate) unit: &'a str,
     pub(crate) runner: &'a mut TestRunner<'m>,
     pub(crate) ledger: &'a SharedLedger,
@@ -54,6 +50,24 @@ pub(crate) struct Session<'a, 'm> {
     pub(crate) recorded: TestMemory,
     /// The outside checker that is asked, too.
     pub(crate) outside: Option<&'a SessionChecker<'a>>,
+}
+
+/// The functions that a session measures.
+#[derive(Clone, Copy)]
+pub(crate) struct MeasuredFunctions<'a> {
+    /// The objectives of all functions that are measured.
+    pub(crate) all: &'a [FunctionObjectives],
+    /// The positions among them of the functions that tests can reach, in order.
+    pub(crate) reached: &'a [usize],
+    /// The labels of other functions that these objectives mention.
+    pub(crate) further: &'a [FunctionObjectives],
+}
+
+impl<'a> MeasuredFunctions<'a> {
+    /// The coverage of hyperlabels by no tests.
+    pub(crate) fn hyper_coverage(&self) -> HyperlabelCoverage<'a> {
+        HyperlabelCoverage::new(self.all, self.reached)
+    }
 }
 
 /// Where a session leaves what it says beside the ledger.

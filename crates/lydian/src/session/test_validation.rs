@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use lydian_base::Span;
+use lydian_base::{Budget, Span};
 use lydian_ir::test::Test;
 use lydian_native::{MeasuredRun, Outcome};
 use lydian_symex::Event as Finding;
@@ -57,6 +57,8 @@ pub(crate) struct TestValidation<'s, 'a, 'm, 'j> {
     open: &'s OpenObjectives,
     hyper_coverage: &'s mut HyperlabelCoverage<'j>,
     contradictions: &'s mut Vec<String>,
+    /// The budget of the exploration.
+    budget: &'s Budget,
     /// The filter for tests, if only tests with new coverage are recorded.
     novelty: Option<NoveltyFilter>,
     begun: Instant,
@@ -79,6 +81,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
         open: &'s OpenObjectives,
         hyper_coverage: &'s mut HyperlabelCoverage<'j>,
         contradictions: &'s mut Vec<String>,
+        budget: &'s Budget,
         novelty: Option<NoveltyFilter>,
     ) -> Self {
         let begun = Instant::now();
@@ -87,6 +90,7 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
             open,
             hyper_coverage,
             contradictions,
+            budget,
             novelty,
             begun,
             paths: 0,
@@ -150,6 +154,10 @@ impl<'s, 'a, 'm, 'j> TestValidation<'s, 'a, 'm, 'j> {
             let (session, ends_well) = (&mut *self.session, self.ends_well);
             let confirmed =
                 session.confirm(found, open, hyper_coverage, self.contradictions, ends_well)?;
+            let fails = matches!(ending, Ending::Trapped(_) | Ending::Endless);
+            if confirmed.is_some() && (fails || session.runner.was_undefined()) {
+                self.budget.need_reserve();
+            }
             let of_hypers = self.hyper_coverage.count() > known;
             let every_path = self.novelty.is_some();
             let is_kept = |one: &MeasuredTest| {

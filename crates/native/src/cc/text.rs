@@ -389,19 +389,24 @@ fn embedded(unit: &UnitText<'_>) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_first_line_names_the_users_file_and_the_array_holds_the_header() {
-        let plan = Plan::for_program();
-        let unit = UnitText {
-            rewritten: "# 1 \"<lydian>\"\nint lydian;\n# 1 \"a.c\" 1\nint x;\n",
-            plan: &plan,
+    /// The text of a unit, without tables.
+    fn text_of(plan: &Plan, rewritten: &str, stores: Stores) -> String {
+        unit_text(&UnitText {
+            rewritten,
+            plan,
             tables: &UnitTables::default(),
             id: UnitId([9; 16]),
             notes: (Path::new("/n"), 4),
-            stores: Stores::Plain,
+            stores,
             counters: Stores::Plain,
-        };
-        let text = unit_text(&unit);
+        })
+    }
+
+    #[test]
+    fn the_first_line_names_the_users_file_and_the_array_holds_the_header() {
+        let plan = Plan::for_program();
+        let rewritten = "# 1 \"<lydian>\"\nint lydian;\n# 1 \"a.c\" 1\nint x;\n";
+        let text = text_of(&plan, rewritten, Stores::Plain);
         assert!(text.starts_with("# 1 \"a.c\"\n# 1 \"<lydian>\"\n"), "{text}");
         assert!(text.contains("lydian_hit[64]") && text.contains("bin \\\"/n\\\""), "{text}");
         assert!(text.ends_with("int x;\n"));
@@ -411,22 +416,14 @@ mod tests {
     fn stores_that_only_some_turns_make_stay_where_they_stand() {
         let mut plan = Plan::for_program();
         plan.steady.insert(7);
-        let unit = UnitText {
-            rewritten: "lydian_hit[7] = 1; lydian_hit[8] = 1; lydian_hit[9 + k] = 1; \
-                        if (lydian_hit[8]) lydian_hit[10] = 1;",
-            plan: &plan,
-            tables: &UnitTables::default(),
-            id: UnitId([9; 16]),
-            notes: (Path::new("/n"), 4),
-            stores: Stores::Plain,
-            counters: Stores::Plain,
-        };
+        let rewritten = "lydian_hit[7] = 1; lydian_hit[8] = 1; lydian_hit[9 + k] = 1; \
+                         if (lydian_hit[8]) lydian_hit[10] = 1;";
         let stored = "lydian_hit[7] = 1; *(lydian_kept *)&lydian_hit[8] = 1; \
                       lydian_hit[9 + k] = 1; if (lydian_hit[8]) \
                       *(lydian_kept *)&lydian_hit[10] = 1;";
-        assert!(unit_text(&unit).ends_with(stored), "{}", unit_text(&unit));
-        let exact = unit_text(&UnitText { stores: Stores::Exact, ..unit });
-        assert!(exact.ends_with(unit.rewritten));
+        let plain = text_of(&plan, rewritten, Stores::Plain);
+        assert!(plain.ends_with(stored), "{plain}");
+        assert!(text_of(&plan, rewritten, Stores::Exact).ends_with(rewritten));
     }
 
     #[test]

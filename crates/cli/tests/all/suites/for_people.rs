@@ -137,3 +137,32 @@ fn small_numbers_in_structs_and_arrays_are_asserted() {
         assert!(suite.contains(check), "{check}\n{suite}");
     }
 }
+
+#[test]
+fn positions_in_arrays_are_small_together_with_what_stands_there() {
+    let place = Workplace::with(
+        "struct reader { const char *text; unsigned long at, end; };\n\
+         int blanks(struct reader *r)\n\
+         {\n\
+             int count = 0;\n\
+             while (r->at < r->end && (r->text[r->at] == ' ' || r->text[r->at] == '\\t'))\n\
+                 r->at++, count++;\n\
+             if (r->at > 4)\n\
+                 count = -count;\n\
+             return count;\n\
+         }\n\
+         int peeks(const int *numbers, int top)\n\
+         {\n\
+             if (top < 1)\n\
+                 return -1;\n\
+             return numbers[top] == 7 && numbers[top - 1] == 9;\n\
+         }\n",
+    );
+    place.done("gen unit.c -c stmt,bc,mcdc");
+    let text = place.read("tests/tests.c");
+    for expected in
+        ["int numbers[2] = { 0, 7 };", "int numbers[2] = { 9, 7 };", "char text[] = \"aaaa \\t\";"]
+    {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}

@@ -403,10 +403,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         // The second argument of the generic forms is the value for zero.
         match (op, rest.first()) {
             (BitsOp::LeadingZeros | BitsOp::TrailingZeros, Some(for_zero)) => {
-                let there = self.test(x);
-                let there = self.cast(CastOp::ZExt, result.ty, there);
-                let one = self.constant(result.ty, 1);
-                let none = self.expr(Expr::Binary(BinOp::SubU, one, there));
+                let (there, none) = self.is_there_or_zero(result, x);
                 let for_zero = self.rvalue(*for_zero)?;
                 let for_zero = self.expr(Expr::Binary(BinOp::MulU, for_zero, none));
                 let counted = self.expr(Expr::Binary(BinOp::MulU, counted, there));
@@ -419,14 +416,19 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
     }
 
+    /// As numbers of a type, 1 or 0: whether a value is not zero, and whether it is.
+    fn is_there_or_zero(&mut self, of: Scalar, x: ExprId) -> (ExprId, ExprId) {
+        let there = self.test(x);
+        let there = self.cast(CastOp::ZExt, of.ty, there);
+        let one = self.constant(of.ty, 1);
+        (there, self.expr(Expr::Binary(BinOp::SubU, one, there)))
+    }
+
     /// A positive count that C does not define where `x` is zero. A large number is added to it there and
     /// taken away again: the sum is a signed overflow, which runs treat as undefined that are to follow C
     /// strictly. In others the count is what it was.
     fn undefined_for_zero(&mut self, of: Scalar, count: ExprId, x: ExprId) -> ExprId {
-        let there = self.test(x);
-        let there = self.cast(CastOp::ZExt, of.ty, there);
-        let one = self.constant(of.ty, 1);
-        let is_zero = self.expr(Expr::Binary(BinOp::SubU, one, there));
+        let (_, is_zero) = self.is_there_or_zero(of, x);
         let most = self.constant(of.ty, (1 << (of.ty.bits() - 1)) - 1);
         let large = self.expr(Expr::Binary(BinOp::MulU, is_zero, most));
         let sum = self.expr(Expr::Binary(BinOp::AddS, count, large));

@@ -24,28 +24,39 @@ pub(crate) const PROOF_TIME: Duration = Duration::from_millis(200);
 /// exploration needs the rest.
 const SHARE_OF_PROOFS: u32 = 4;
 
+/// After this fraction (one n-th) of that, they go on only if they find something.
+const SHARE_OF_TRIAL: u32 = 4;
+
+/// One infeasible label among so many is worth it.
+const MOST_OPEN: usize = 50;
+
 impl Session<'_, '_> {
-    /// Proves labels infeasible whose predicate no state satisfies, and records the proofs.
+    /// Proves labels infeasible whose predicate no state satisfies, and records the proofs. Returns whether
+    /// all labels were tried: those of a long function of which none is infeasible wait until tests have
+    /// covered most of them.
     pub(crate) fn prove(
         &mut self,
         left: &[Goal],
         config: &Config,
         budget: &Budget,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let budget = budget.part(budget.remaining().map(|time| time / SHARE_OF_PROOFS));
         let program = &self.project.program;
         let never_called =
             self.project.entry().map_or_else(BTreeSet::new, |entry| never_called(program, entry));
-        let mut proofs = Vec::new();
+        let (mut proofs, mut is_complete) = (Vec::new(), true);
         for (at, target) in self.targets.iter().enumerate() {
             if never_called.contains(&target.objectives.function) {
                 proofs.extend(self.proofs_by_calls(at, target)?);
             } else {
                 let left = left.iter().filter(|goal| goal.target() == at).copied().collect();
-                proofs.extend(self.proofs_of((at, target), left, config, &budget)?);
+                let (found, tried_all) = self.proofs_of((at, target), left, config, &budget)?;
+                proofs.extend(found);
+                is_complete &= tried_all;
             }
         }
-        self.record_evidence(&proofs)
+        self.record_evidence(&proofs)?;
+        Ok(is_complete)
     }
 
     /// Proofs for the function under test at a position, if the program never calls it.
@@ -60,18 +71,19 @@ impl Session<'_, '_> {
         Ok(labels.map(|label| (Goal::Label(at, label), evidence())).collect())
     }
 
-    /// Local proofs for the open labels of the function under test at a position.
+    /// Local proofs for the open labels of the function under test at a position, and whether all labels
+    /// were tried.
     fn proofs_of(
         &self,
         (at, target): (usize, &FunctionUnderTest<'_>),
         left: Vec<Goal>,
         config: &Config,
         budget: &Budget,
-    ) -> Result<Vec<(Goal, Evidence)>, Error> {
+    ) -> Result<(Vec<(Goal, Evidence)>, bool), Error> {
         let program = &self.project.program;
         let objectives = target.objectives;
         let Some(body) = &program.functions[objectives.function].body else {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), true));
         };
         let semantics = semantics(config);
         let prover = LocalProver::new(&program.types, body, objectives, semantics);
@@ -85,9 +97,14 @@ impl Session<'_, '_> {
             budget,
         };
         let labels = &objectives.labels;
-        let mut proofs = Vec::new();
-        for label in implied_verdicts::labels_of(objectives, &left) {
-            if budget.exceeded().is_some() {
+        let trial = budget.remaining().map(|time| time - time / SHARE_OF_TRIAL);
+        let is_long = || trial.is_some_and(|kept| budget.remaining() < Some(kept));
+        let (mut proofs, mut is_complete) = (Vec::new(), true);
+        for (tried, label) in implied_verdicts::labels_of(objectives, &left).into_iter().enumerate()
+        {
+            let is_barren = || is_long() && proofs.len() * MOST_OPEN < tried;
+            if budget.exceeded().is_some() || is_barren() {
+                is_complete = false;
                 break;
             }
             let outcome = asking.prove(&labels[label]);
@@ -100,7 +117,7 @@ impl Session<'_, '_> {
             let method = "no vectors of the decision that states allow".to_owned();
             (Goal::Hyper(at, hyper), Evidence::LocalProof { method })
         }));
-        Ok(proofs)
+        Ok((proofs, is_complete))
     }
 }
 

@@ -68,7 +68,16 @@ impl Session<'_, '_> {
     }
 
     fn makes_proofs(&self, config: &Config) -> bool {
-        self.options.proofs && config.mode != Mode::Plain && !self.calls_what_is_left_out()
+        let wanted = self.options.proofs && config.mode != Mode::Plain;
+        wanted && self.may_fit() && !self.calls_what_is_left_out()
+    }
+
+    /// Whether an encoding, which has the functions under test inlined, may be small enough.
+    fn may_fit(&self) -> bool {
+        let functions = self.targets.iter().map(|target| target.objectives.function);
+        let mut bodies =
+            functions.filter_map(|id| self.project.program.functions[id].body.as_ref());
+        bodies.all(|body| body.blocks.len() <= MOST_BLOCKS)
     }
 
     /// Proves objectives infeasible that an exploration left and no run reaches, and records the proofs.

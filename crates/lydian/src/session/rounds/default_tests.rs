@@ -25,13 +25,13 @@ const SHARE: u32 = 10;
 impl Session<'_, '_> {
     /// The time that is reserved for such an exploration.
     pub(crate) fn time_for_default_tests(config: &Config, budget: &Budget) -> Duration {
-        match Self::asks_for_default_tests(config) {
-            true => budget.remaining().map_or(TIME, |remaining| remaining / SHARE),
-            false => Duration::ZERO,
+        if config.mode != Mode::Tight || config.augmentation.is_some() || config.every_path {
+            return Duration::ZERO;
         }
+        budget.remaining().map_or(TIME, |remaining| remaining / SHARE)
     }
 
-    /// Looks for tests that run by default where there are only others, for so long at most.
+    /// Looks for tests that run by default where there are only others, in the time that is reserved for it.
     pub(crate) fn explore_for_default_tests(
         &mut self,
         time: Duration,
@@ -40,7 +40,7 @@ impl Session<'_, '_> {
         budget: &Budget,
         contradictions: &mut Vec<String>,
     ) -> Result<(), Error> {
-        if !Self::asks_for_default_tests(config) || budget.exceeded().is_some() {
+        if time.is_zero() || budget.exceeded().is_some() {
             return Ok(());
         }
         let left = self.goals_on_demand()?;
@@ -48,10 +48,6 @@ impl Session<'_, '_> {
         let round = Round { spec, concludes: Conclusion::Never, ends_well: true };
         let config = Config { good_ends: true, overflow: self.runner.overflow(), ..config.clone() };
         self.explore_again(&round, (left, time), hyper_coverage, &config, budget, contradictions)
-    }
-
-    fn asks_for_default_tests(config: &Config) -> bool {
-        config.mode == Mode::Tight && config.augmentation.is_none() && !config.every_path
     }
 
     /// The labels that known tests cover, and none of them that runs by default.
@@ -67,7 +63,7 @@ impl Session<'_, '_> {
             }
             self.recorded.put_back(test, measured);
         }
-        let mut seen: FxHashSet<Goal> = by_default;
+        let mut seen = by_default;
         others.retain(|goal| seen.insert(*goal));
         Ok(others)
     }

@@ -206,6 +206,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
             self.shorten()?;
             self.drop_all()?;
             self.shorten()?;
+            self.begin_at_starts()?;
             self.drop_characters()?;
             self.lessen_equal()?;
             self.lessen()?;
@@ -213,6 +214,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
                 break;
             }
         }
+        self.fill_texts()?;
         self.end_texts()?;
         self.clear_away();
         self.probe()?;
@@ -729,7 +731,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
 }
 
 /// All parts of a test that hold bytes.
-fn holders(test: &Test) -> Vec<ByteHolder> {
+pub(super) fn holders(test: &Test) -> Vec<ByteHolder> {
     let mut all = Vec::new();
     for (call, passed) in test.calls().enumerate() {
         all.extend((0..passed.args.len()).map(|at| ByteHolder::Argument(call, at)));
@@ -746,7 +748,7 @@ fn holders(test: &Test) -> Vec<ByteHolder> {
     all
 }
 
-fn image(test: &Test, holder: ByteHolder) -> &Image {
+pub(super) fn image(test: &Test, holder: ByteHolder) -> &Image {
     let last = test.earlier.len();
     match holder {
         ByteHolder::Argument(call, at) if call == last => &test.args[at],
@@ -798,14 +800,14 @@ pub(crate) fn bytes_of(image: &Image, place: &Scalar) -> Vec<u8> {
     image.bytes.get(range).map_or_else(Vec::new, <[u8]>::to_vec)
 }
 
-fn put(image: &mut Image, place: &Scalar, bytes: &[u8]) {
+pub(super) fn put(image: &mut Image, place: &Scalar, bytes: &[u8]) {
     let start = place.offset as usize;
     if let Some(own) = image.bytes.get_mut(start..start + bytes.len()) {
         own.copy_from_slice(bytes);
     }
 }
 
-fn number(bytes: &[u8], signed: bool) -> i128 {
+pub(super) fn number(bytes: &[u8], signed: bool) -> i128 {
     let mut all = [0; 16];
     all[..bytes.len()].copy_from_slice(bytes);
     let is_negative = signed && bytes.last().is_some_and(|byte| byte & 0x80 != 0);

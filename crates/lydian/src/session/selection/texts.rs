@@ -33,6 +33,19 @@ impl TestReduction<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// Gives characters that do not matter, in front of others that do, a readable value.
+    pub(crate) fn fill_texts(&mut self) -> Result<(), Error> {
+        for at in self.texts() {
+            let mut candidate = self.test.clone();
+            let bytes = &mut candidate.objects[at].image.bytes;
+            let last = bytes.iter().rposition(|byte| *byte != 0).unwrap_or_default();
+            let gaps = bytes[..last].iter_mut().filter(|byte| **byte == 0);
+            gaps.for_each(|byte| *byte = b'a');
+            self.take(candidate)?;
+        }
+        Ok(())
+    }
+
     /// Appends a terminator that the run does not read, so that the function gets a string.
     pub(crate) fn end_texts(&mut self) -> Result<(), Error> {
         for at in self.texts() {

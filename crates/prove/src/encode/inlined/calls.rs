@@ -6,36 +6,18 @@ use lydian_base::EntityId;
 use lydian_ir::libc::{
     Effects, LibFn, Model, VerificationFn, gives_inputs, library_function_of, model_of,
 };
-use lydian_ir::outside::writes_nothing;
+use lydian_ir::outside::{CALLING_BESIDE, CALLING_LATER, writes_nothing};
 use lydian_ir::{
     Body, CType, Callee, Expr, ExprId, FuncId, Function, GlobalId, Linkage, Program,
     RelocationTarget, Stmt, Type,
 };
 
-/// The functions that make others run beside or between the program's statements, or go on elsewhere.
-const ELSEWHERE: [&str; 12] = [
-    "pthread_create",
-    "thrd_create",
-    "fork",
-    "vfork",
-    "signal",
-    "sigaction",
-    "bsd_signal",
-    "sigset",
-    "makecontext",
-    "swapcontext",
-    "setcontext",
-    "timer_create",
-];
+/// The functions that go on elsewhere, or twice.
+const ELSEWHERE: [&str; 4] = ["fork", "vfork", "swapcontext", "setcontext"];
 
 /// Functions without a body whose call is the error that a verifier looks for. Some programs define
 /// them.
 const ERRORS: [&str; 4] = ["reach_error", "__VERIFIER_error", "__assert_fail", "__assert"];
-
-/// The functions of the library that keep functions, to call them when the program ends. Their calls count
-/// as calls of those.
-const LATER: [&str; 6] =
-    ["atexit", "at_quick_exit", "on_exit", "__cxa_atexit", "__cxa_at_quick_exit", "pthread_atfork"];
 
 /// The builtins of the compiler that write to no memory, by the beginnings of their names. Of others that
 /// have no model here it is not known.
@@ -127,7 +109,8 @@ fn writes_further(program: &Program, function: &Function, effects: Effects) -> b
 
 /// Whether a function keeps others, to call them when the program ends.
 pub(crate) fn calls_later(function: &Function) -> bool {
-    (function.body.is_none() || function.library) && LATER.contains(&function.name.as_str())
+    let is_systems = function.body.is_none() || function.library;
+    is_systems && CALLING_LATER.contains(&function.name.as_str())
 }
 
 /// Whether a name is that of a builtin that may write to memory.
@@ -211,7 +194,8 @@ pub(crate) fn unsupported(program: &Program, callee: FuncId) -> Option<String> {
     }
     let jumps = model_of(&program.types, &function.name, function.ty)
         .is_some_and(|model| matches!(model.function, LibFn::Jump(_)));
-    let is_elsewhere = ELSEWHERE.contains(&function.name.as_str());
+    let name = function.name.as_str();
+    let is_elsewhere = ELSEWHERE.contains(&name) || CALLING_BESIDE.contains(&name);
     (jumps || is_elsewhere).then(|| format!("a call of {}", function.name))
 }
 

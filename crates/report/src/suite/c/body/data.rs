@@ -575,7 +575,9 @@ fn variable(types: &CTypes, object: &TestObject) -> String {
     let place = object.name.split(['@', ' ']).next().unwrap_or_default().replace("->", ".");
     let mut words = place.split('.').rev();
     let last = words.find(|word| !word.is_empty()).unwrap_or("");
+    // An element may follow.
     let is_hash = |word: &str| {
+        let word = word.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
         word.len() > 10 && word.starts_with('p') && word[1..].bytes().all(|b| b.is_ascii_hexdigit())
     };
     if let Some((function, _)) = last.split_once("()#") {
