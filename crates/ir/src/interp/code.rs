@@ -83,6 +83,11 @@ pub(super) enum Op {
     FrameAddr(Slot, u32),
     LeaX(Slot, Slot, Slot, u32, i32),
     LeaS(Slot, Slot, Slot, u32, i32),
+    /// Sees whether a subscript lies in its object, which has so many elements, the second number, of
+    /// which the first number lie in front of the array.
+    InsideX(Slot, u32, u32),
+    /// The same of one of 32 bits.
+    InsideS(Slot, u32, u32),
     PtrDiff(Slot, Slot, Slot, u64),
     /// The same where addresses have 32 bits.
     PtrDiff32(Slot, Slot, Slot, u64),

@@ -31,6 +31,7 @@ use super::slots::{Slot, is_wide, slots_of};
 mod access;
 mod branch;
 mod select;
+mod subscripts;
 mod values;
 
 use values::Nodes;
@@ -142,7 +143,7 @@ impl<'a, 'p> Builder<'a, 'p> {
             code,
             assigned,
             set: Set::new(),
-            nodes: Nodes::new(body.exprs.len()),
+            nodes: Nodes::new(body),
             first_temporary: 0,
             cursor: 0,
             free: Vec::new(),

@@ -191,6 +191,20 @@ fn padding_of_an_input_and_addresses_made_of_a_null_pointer_are_noted() {
 }
 
 #[test]
+fn a_subscript_that_leaves_its_variable_is_noted_wherever_it_leads() {
+    let text = |at: &str| format!("return load i32(index 4({at}, sext i64(v0)))");
+    let is_noted = |at: &str, x| {
+        let body = format!("s0: enter v5 s1: zero &v5, 8 {}", text(at));
+        run_ints(&body, x, 0).misused.is_some()
+    };
+    for (x, outside) in [(-1, true), (0, false), (1, false), (2, true), (1 << 20, true)] {
+        assert_eq!(is_noted("&v5", x), outside, "{x}");
+        // From its second element on, there is one in front.
+        assert_eq!(is_noted("index 4(&v5, 1:i64)", x - 1), outside, "{x}");
+    }
+}
+
+#[test]
 fn bit_fields_leave_their_neighbours_alone() {
     let c = "[rec0 2 byte 5 bit 0 width 9 signed i32] index 1(&v5, 5:i64)";
     let b = "[rec0 1 byte 4 bit 3 width 5 signed i32]";

@@ -30,7 +30,7 @@ pub use body::{DEVICES, MOST_FAILING, devices_header};
 
 use std::collections::BTreeSet;
 
-use lydian_ir::{BinOp, CastOp, Expr, ExprId, Program, Type, libc};
+use lydian_ir::{BinOp, CastOp, Expr, ExprId, GlobalInit, Program, Type, libc};
 
 use crate::suite::observation::{Observation, Outcome};
 use crate::suite::test::SuiteTest;
@@ -200,6 +200,10 @@ struct Writer<'a> {
     has_devices: bool,
 }
 
+/// Before and behind a source whose functions clang must not put into tests.
+const OPAQUE_TO_CLANG: &str = "#ifdef __clang__\n#pragma clang attribute push(__attribute__((__noinline__)), apply_to = function)\n#endif\n";
+const NO_LONGER_OPAQUE: &str = "#ifdef __clang__\n#pragma clang attribute pop\n#endif\n";
+
 impl Writer<'_> {
     fn line(&mut self, line: impl AsRef<str>) {
         self.text.push_str(line.as_ref());
@@ -310,8 +314,15 @@ impl Writer<'_> {
             let declared = types.spell_compiled(self.program.functions[main].ty, "main");
             self.line(format!("{declared} __asm__(\"lydian_program_main\");"));
         }
+        let opaque = self.readers_of_constants(tests);
+        if !opaque.is_empty() {
+            self.text.push_str(OPAQUE_TO_CLANG);
+        }
         for file in std::iter::once(&self.options.include).chain(self.options.stubs) {
             self.line(format!("#include \"{file}\""));
+        }
+        if !opaque.is_empty() {
+            self.text.push_str(NO_LONGER_OPAQUE);
         }
         if !self.options.driver.is_empty() {
             self.text.push_str(self.options.driver);
@@ -322,6 +333,21 @@ impl Writer<'_> {
         }
         let behind = self.stubs.behind();
         self.text.push_str(&behind);
+        for function in opaque {
+            self.line(format!("LYDIAN_OPAQUE({function})"));
+        }
+    }
+
+    /// The functions under test for which a test sets a constant of another file.
+    fn readers_of_constants<'t>(&self, tests: &'t [SuiteTest]) -> BTreeSet<&'t str> {
+        let program = self.program;
+        let is_constant = |name: &str| {
+            let global = program.global_named(name).map(|id| &program.globals[id]);
+            global.is_some_and(|global| global.read_only && global.init == GlobalInit::Extern)
+        };
+        let tests = tests.iter().map(|test| &test.test);
+        let setting = tests.filter(|test| test.globals.iter().any(|set| is_constant(&set.name)));
+        setting.map(|test| test.function.as_str()).collect()
     }
 
     /// The text that makes a second `main` of the file the main function, if the program has one.

@@ -351,3 +351,30 @@ fn blocks_of_structs_with_a_flexible_member_are_filled_by_their_bytes() {
     let place = Workplace::with(include_str!("../../../../../examples/structures/hash_table.c"));
     passes_everywhere(&place, "");
 }
+
+#[test]
+fn constants_of_other_files_are_set_before_a_function_reads_them() {
+    let place = Workplace::with(
+        "struct backend { int caps; int (*open)(int); int (*release)(int); };\nextern const struct backend \
+         backend;\nextern const int limit;\nint release(int handle)\n{\n    if (backend.release)\n        return \
+         backend.release(handle);\n    return -12;\n}\nint has(int kind)\n{\n    switch (kind) {\n    case 1:\n        \
+         return backend.open != 0;\n    case 2:\n        return backend.caps & 1;\n    }\n    return limit > \
+         3;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    assert!(place.read("tests/tests.c").contains("LYDIAN_OPAQUE(release)"));
+}
+
+#[test]
+fn tests_that_read_beyond_a_table_are_undefined_wherever_they_read() {
+    let place = Workplace::with(
+        "static const int bits[8] = { 0, 0, 1, 1, 2, 2, 3, 3 };\nstatic const int symbols[300] = { 1, 2, 3 \
+         };\nstatic int extra(int symbol)\n{\n    return bits[symbol - 257];\n}\nint cost(const unsigned short \
+         *lengths)\n{\n    int sum = 0;\n    for (int i = 0; i < 2; i++)\n        sum += \
+         extra(symbols[lengths[i]]);\n    return sum > 1 ? 1 : 0;\n}\n",
+    );
+    place.done("gen unit.c --time 2");
+    let suite = place.read("tests/tests.c");
+    let by_default = suite.split("#ifdef LYDIAN_RUN").next().unwrap_or_default();
+    assert!(!by_default.contains("CHECK_INT(cost("), "{suite}");
+}

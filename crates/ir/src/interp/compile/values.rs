@@ -7,6 +7,7 @@
 use lydian_base::EntityId;
 
 use super::Builder;
+use super::subscripts::accessed;
 use crate::interp::code::{Op, Slow};
 use crate::interp::layout::Home;
 use crate::interp::memory::function_address;
@@ -14,6 +15,7 @@ use crate::interp::plan::Plan;
 use crate::interp::slots::{Slot, is_wide, slots_of};
 use crate::program::arith;
 use crate::program::expr::{BinOp, CastOp, CmpOp, Expr, ExprId, Type, UnOp};
+use crate::program::function::Body;
 use crate::program::function::LocalId;
 
 /// Expressions of more nodes are evaluated without slots.
@@ -98,16 +100,25 @@ pub(super) struct Nodes {
     shared: Vec<bool>,
     vals: Vec<Option<Val>>,
     order: Vec<ExprId>,
+    /// By expression: whether it is the address of a load or store.
+    accessed: Vec<bool>,
 }
 
 impl Nodes {
-    pub(super) fn new(exprs: usize) -> Self {
+    pub(super) fn new(body: &Body) -> Self {
+        let exprs = body.exprs.len();
         Self {
             uses: vec![0; exprs],
             shared: vec![false; exprs],
             vals: vec![None; exprs],
             order: Vec::new(),
+            accessed: accessed(body),
         }
+    }
+
+    /// Whether an expression is the address of a load or store.
+    pub(super) fn is_accessed(&self, address: ExprId) -> bool {
+        self.accessed.get(address.index()).copied().unwrap_or_default()
     }
 }
 
@@ -413,8 +424,9 @@ impl Builder<'_, '_> {
                 let bits = self.program.types.records[*record].fields[*field as usize].bit_offset;
                 self.moved(base, bits / 8)
             }
-            Expr::Index { base, index, size, .. } => {
-                let (base, index) = (self.operand(*base), self.operand(*index));
+            Expr::Index { base: array, index, size, .. } => {
+                let (base, index) = (self.operand(*array), self.operand(*index));
+                self.check_subscript(id, *array, index, *size);
                 self.index(base, index, *size)
             }
             // No code has one.

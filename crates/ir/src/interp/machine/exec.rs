@@ -107,6 +107,14 @@ impl<'p, 'c> Machine<'p, 'c> {
                 self.frame_mut().pc = pc
             };
         }
+        macro_rules! inside {
+            ($index:expr, $before:ident, $count:ident) => {
+                if $index.wrapping_add(u64::from($before)) >= u64::from($count) {
+                    here!();
+                    self.note_misuse(true);
+                }
+            };
+        }
         macro_rules! attempt {
             ($value:expr) => {
                 match $value {
@@ -352,6 +360,12 @@ impl<'p, 'c> Machine<'p, 'c> {
                 }
                 Op::LeaS(to, base, index, size, offset) => {
                     get!(to) = extended!(base, index, size, offset);
+                }
+                Op::InsideX(index, before, count) => {
+                    inside!(get!(index), before, count);
+                }
+                Op::InsideS(index, before, count) => {
+                    inside!(signed32(get!(index)) as i64 as u64, before, count);
                 }
                 Op::PtrDiff(to, a, b, size) => {
                     two!(to, a, b, |x, y| arith::address_difference(x, y, size));

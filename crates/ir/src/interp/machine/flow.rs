@@ -153,8 +153,8 @@ impl<'p> Machine<'p, '_> {
                 self.mark(to, !set);
                 Ok(())
             }
-            // Whether it was set is said when it is.
-            SetFar(..) => Ok(()),
+            // Whether it was set is said when it is. A subscript is checked for its use, which follows.
+            SetFar(..) | InsideX(..) | InsideS(..) => Ok(()),
             Move(to, a)
             | Neg32(to, a)
             | Neg64(to, a)

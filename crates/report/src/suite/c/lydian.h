@@ -138,6 +138,16 @@ static void lydian_overwrite(void *to, const void *from, unsigned long size)
     __builtin_memcpy(hidden, from, size);
 }
 
+/* Keeps a function out of its callers: these could read a const variable before it is set. clang takes
+ * the attribute in front of a definition only, by a pragma around the source. */
+#if defined __clang__ || __GNUC__ < 8
+#define LYDIAN_OPAQUE(name)
+#else
+#define LYDIAN_OPAQUE(name)                                                                        \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")              \
+    __typeof__(name) name __attribute__((__noipa__)); _Pragma("GCC diagnostic pop")
+#endif
+
 /* ---- Allocated blocks ------------------------------------------------------------------------ */
 
 extern void *lydian_calloc(unsigned long, unsigned long) __asm__("calloc");
