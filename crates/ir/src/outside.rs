@@ -219,7 +219,8 @@ mod tests {
         };
         let record = |types: &mut CTypes, name: &str, size| {
             let name = name.to_owned();
-            let record = Record { name, is_union: false, fields: Vec::new(), size, align: 1 };
+            let (is_union, is_local) = (false, false);
+            let record = Record { name, is_union, is_local, fields: Vec::new(), size, align: 1 };
             let record = types.records.push(record);
             types.intern(CType::Record(record))
         };

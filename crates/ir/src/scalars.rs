@@ -111,6 +111,7 @@ mod tests {
         let record = types.records.push(Record {
             name: "struct s".into(),
             is_union: false,
+            is_local: false,
             fields,
             size: Some(16),
             align: 8,

@@ -153,7 +153,7 @@ fn report(linked: &LinkedUnits, outcome: &ProgramOutcome) -> RunStatus {
         End::TooDeep(limit) => {
             (RunStatus::Stopped, Some(format!("stopped: more than {limit} calls are open")))
         }
-        End::Unknown(UnknownCause::Assembly) => {
+        End::Unknown(UnknownCause::Assembly | UnknownCause::VaryingAssembly) => {
             (RunStatus::Unknown, Some("what inline assembly does is not known".into()))
         }
         End::OutrunsScript => {

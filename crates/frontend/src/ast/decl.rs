@@ -161,6 +161,8 @@ pub struct RecordDecl {
     pub span: Span,
     /// Whether it is declared in a system header.
     pub in_system_header: bool,
+    /// Whether it is declared in a function.
+    pub is_local: bool,
 }
 
 impl RecordDecl {

@@ -326,5 +326,6 @@ fn record(records: &mut Arena<RecordId, RecordDecl>, kind: RecordKind, name: &st
         layout,
         span: Span::NONE,
         in_system_header: false,
+        is_local: false,
     }))
 }

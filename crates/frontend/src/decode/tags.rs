@@ -50,6 +50,7 @@ impl Decoder<'_> {
             layout: None,
             span: self.span(node),
             in_system_header: self.is_system(node),
+            is_local: !self.scopes.at_file_scope(),
         });
         match tag {
             Some(tag) => self.scopes.declare_tag(tag, CType::Record(record)),

@@ -58,6 +58,7 @@ impl Decoder<'_> {
             layout: Some(layout),
             span: Span::new(offset, offset),
             in_system_header: self.source.is_system(offset),
+            is_local: false,
         });
         self.scopes.declare_anonymous(offset, CType::Record(record));
         true

@@ -246,6 +246,7 @@ impl TypeMap {
         let new = out.records.push(ir::Record {
             name: record_name(decl),
             is_union: decl.kind == RecordKind::Union,
+            is_local: decl.is_local,
             fields: Vec::new(),
             size: decl.layout.map(|layout| layout.size),
             align: decl.layout.map_or(1, |layout| layout.align),

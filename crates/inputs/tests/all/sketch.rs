@@ -52,6 +52,7 @@ impl Sketch {
     pub(crate) fn record(&mut self, name: &str) -> (CTypeId, RecordId) {
         let record = Record {
             name: name.into(),
+            is_local: false,
             is_union: name.starts_with("union"),
             fields: Vec::new(),
             size: None,

@@ -34,6 +34,7 @@ fn a_member_behind_a_pointer_is_read_through_its_byte_offset() {
     let record = program.types.records.push(Record {
         name: "struct pair".into(),
         is_union: false,
+        is_local: false,
         fields: vec![field("a", 0), field("b", 32)],
         size: Some(8),
         align: 4,

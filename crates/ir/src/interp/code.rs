@@ -254,7 +254,8 @@ pub(super) enum Op {
     Alloca(Slot, Slot, u32, bool),
     Release(Slot),
     VaStart(Slot),
-    Havoc,
+    /// Ends the run, with whether the values may differ between machines and runs.
+    Havoc(bool),
 
     /// Events for an observer.
     SeesEntry,

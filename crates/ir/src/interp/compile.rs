@@ -418,7 +418,7 @@ impl<'a, 'p> Builder<'a, 'p> {
                 self.emit(Op::VaStart(list.slot));
             }
             Stmt::VaArg { .. } => {}
-            Stmt::Havoc(_) => self.emit(Op::Havoc),
+            Stmt::Havoc(havoc) => self.emit(Op::Havoc(havoc.varies)),
         }
     }
 

@@ -37,6 +37,8 @@ pub enum End {
 pub enum UnknownCause {
     /// Inline assembly, whose outputs nothing is known of ([`crate::Stmt::Havoc`]).
     Assembly,
+    /// The same whose outputs may differ from machine to machine or from run to run.
+    VaryingAssembly,
 }
 
 /// Where in the program something happened.

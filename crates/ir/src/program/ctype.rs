@@ -103,6 +103,8 @@ pub struct Record {
     pub name: String,
     /// Whether it is a union.
     pub is_union: bool,
+    /// Whether it is declared in a function, so that no other code can name it.
+    pub is_local: bool,
     /// Its members, in order. Empty while it is incomplete.
     pub fields: Vec<Field>,
     /// Size in bytes; `None` while it is incomplete.
@@ -396,6 +398,24 @@ impl CTypes {
         self.spell(id, declarator).replace("struct __va_list_tag", list)
     }
 
+    /// Whether code at the end of the file can name a type: no part of it is a record without a name, or
+    /// one that is declared in a function.
+    pub fn is_nameable(&self, id: CTypeId) -> bool {
+        match self.get(id) {
+            CType::Record(record) => {
+                let record = &self.records[*record];
+                !record.name.is_empty() && !record.is_local
+            }
+            CType::Pointer { pointee: inner, .. } | CType::Array { element: inner, .. } => {
+                self.is_nameable(*inner)
+            }
+            CType::Function { result, params, .. } => {
+                self.is_nameable(*result) && params.iter().all(|param| self.is_nameable(*param))
+            }
+            _ => true,
+        }
+    }
+
     /// The type as C spells it, with `declarator` where a declaration has its name
     /// (`int *x[3]` for declarator `x`); an empty one gives a type name. A record without a name
     /// is spelled by its members.
@@ -518,6 +538,7 @@ mod tests {
             let record = Record {
                 name: "r".to_owned(),
                 is_union: false,
+                is_local: false,
                 fields,
                 size: Some(size),
                 align: 4,

@@ -132,6 +132,8 @@ pub struct Havoc {
     /// Whether any memory that code outside of this function can name may have changed (a `memory`
     /// clobber).
     pub memory: bool,
+    /// Whether the values may differ from machine to machine or from run to run (`cpuid`, `rdtsc`).
+    pub varies: bool,
 }
 
 /// The callee of a call.

@@ -273,7 +273,8 @@ impl<'a> BodyPrinter<'a> {
             .map(|(addr, size)| format!("{} {size}", self.expr(*addr)))
             .collect();
         let memory = if havoc.memory { " memory" } else { "" };
-        format!("havoc ({}) ({}){memory}", list(&havoc.registers), places.join(", "))
+        let varies = if havoc.varies { " varies" } else { "" };
+        format!("havoc ({}) ({}){memory}{varies}", list(&havoc.registers), places.join(", "))
     }
 
     fn call(&mut self, stmt: &Stmt) -> String {

@@ -362,6 +362,7 @@ impl Reader<'_> {
         let size = self.optional()?;
         self.keyword("align")?;
         let align = self.number()?;
+        let is_local = self.take_word("local");
         self.mark("{")?;
         let mut fields = Vec::new();
         while !self.take("}") {
@@ -371,7 +372,7 @@ impl Reader<'_> {
             let bits = if self.take_word("bits") { Some(self.number()?) } else { None };
             fields.push(Field { name, ty, bit_offset, bits });
         }
-        Ok(Record { name, is_union, fields, size, align })
+        Ok(Record { name, is_union, is_local, fields, size, align })
     }
 
     fn linkage(&mut self) -> Result<Linkage> {

@@ -157,7 +157,11 @@ fn types(out: &mut String, types: &CTypes) {
     for (id, record) in types.records.iter() {
         let word = if record.is_union { "union" } else { "struct" };
         let (name, size) = (quoted(&record.name), optional(record.size));
-        line(out, format_args!("{id} = {word} {name} size {size} align {} {{", record.align));
+        let local = if record.is_local { " local" } else { "" };
+        line(
+            out,
+            format_args!("{id} = {word} {name} size {size} align {}{local} {{", record.align),
+        );
         record.fields.iter().for_each(|f| line(out, format_args!("  {}", field(f))));
         out.push_str("}\n");
     }

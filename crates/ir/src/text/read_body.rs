@@ -436,7 +436,8 @@ impl Draft {
                 let registers = reader.list(|reader| reader.id("v"))?;
                 let places = reader.list(|reader| Ok((self.expr(reader, 0)?, reader.number()?)))?;
                 let memory = reader.take_word("memory");
-                Stmt::Havoc(Box::new(Havoc { registers, places, memory }))
+                let varies = reader.take_word("varies");
+                Stmt::Havoc(Box::new(Havoc { registers, places, memory, varies }))
             }
             _ => return Err(reader.error_before("no such statement")),
         })

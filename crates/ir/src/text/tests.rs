@@ -145,6 +145,7 @@ impl Soup {
                 registers: self.many(Self::id),
                 places: self.many(|soup| (soup.any_expr(exprs), soup.number())),
                 memory: self.coin(),
+                varies: self.coin(),
             })),
             _ => Stmt::Call {
                 callee: match self.coin() {
@@ -373,6 +374,7 @@ impl Soup {
             program.types.records.push(Record {
                 name: self.name(),
                 is_union: self.coin(),
+                is_local: self.coin(),
                 fields: self.many(|soup| Field {
                     name: soup.name(),
                     ty: soup.id(),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use lydian_base::Budget;
-use lydian_ir::interp::{self, BadTest, End, Interpreter, Location, Options, Silent};
+use lydian_ir::interp::{self, BadTest, End, Interpreter, Location, Options, Silent, UnknownCause};
 use lydian_ir::test::{INPUT_PREFIX, Image, Test};
 use lydian_ir::{DecisionId, GlobalId, Overflow, Program, TrapKind};
 use lydian_native::{
@@ -74,6 +74,8 @@ pub(crate) struct TestRunner<'a> {
     options: Options,
     /// Whether the sequences of the last test are unknown because its trace is too long.
     untraced: bool,
+    /// Whether the interpreter stopped at assembly in the last test.
+    meets_assembly: bool,
     /// Whether the last test has undefined behaviour according to the interpreter.
     undefined: bool,
     /// The place where the last test first uses uninitialised memory according to the interpreter.
@@ -156,6 +158,7 @@ impl<'a> TestRunner<'a> {
             tracer: LazyCell::new(tracer),
             options: Options { max_depth: MOST_CALLS, ..Options::default() },
             untraced: false,
+            meets_assembly: false,
             undefined: false,
             uninitialised: None,
             unwritten: Vec::new(),
@@ -223,6 +226,11 @@ impl<'a> TestRunner<'a> {
         self.untraced
     }
 
+    /// Whether the interpreter followed the last test to inline assembly, and no further.
+    pub(crate) const fn meets_assembly(&self) -> bool {
+        self.meets_assembly
+    }
+
     /// Whether the last test has undefined behaviour according to the interpreter.
     pub(crate) const fn was_undefined(&self) -> bool {
         self.undefined
@@ -271,6 +279,7 @@ impl<'a> TestRunner<'a> {
         }
         (self.untraced, self.undefined, self.uninitialised) = (false, false, None);
         self.unwritten.clear();
+        self.meets_assembly = false;
         let mut options = self.options;
         let predicates = self.coverage_interpreter.predicates().max(1) as u64;
         options.max_steps = STEPS_OF_ENDLESS.min(PREDICATES_OF_ENDLESS / predicates);
@@ -311,6 +320,7 @@ impl<'a> TestRunner<'a> {
             };
         }
         self.undefined |= is_undefined(interpreted.outcome.end);
+        self.meets_assembly = matches!(interpreted.outcome.end, End::Unknown(_));
         self.uninitialised = interpreted.outcome.uninitialised;
         self.unwritten = std::mem::take(&mut interpreted.unwritten);
         let definedness = self.definedness(&interpreted, &measured.run.outcome);
@@ -463,6 +473,7 @@ impl<'a> TestRunner<'a> {
             }
         }
         let is_undefined = does_undefined(&run);
+        let varies = run.end == End::Unknown(UnknownCause::VaryingAssembly);
         let has_no_result = returns && run.result.is_none();
         let literals = LiteralPointers::of(&self.project.program, &run);
         let undetermined = UndeterminedBytes {
@@ -471,7 +482,15 @@ impl<'a> TestRunner<'a> {
             blocks: run.undetermined_blocks,
         };
         let no_variables = run.missed_variables;
-        Forecast { is_undefined, has_no_result, undetermined, literals, calls, no_variables }
+        Forecast {
+            is_undefined,
+            has_no_result,
+            undetermined,
+            varies,
+            literals,
+            calls,
+            no_variables,
+        }
     }
 
     /// The memory after a test that ends well, and the same from a run in which uninitialised memory
@@ -504,7 +523,7 @@ impl<'a> TestRunner<'a> {
             true => self.forecast(test),
             false => Forecast::default(),
         };
-        let mut seen = match ends_well && !forecast.is_undefined {
+        let mut seen = match ends_well && !forecast.is_undefined && !forecast.varies {
             true => Some(self.observe(test)?),
             false => None,
         };
@@ -621,6 +640,8 @@ pub(crate) struct Forecast {
     /// Whether the function returns without a value, so that its result means nothing.
     pub(crate) has_no_result: bool,
     pub(crate) undetermined: UndeterminedBytes,
+    /// Whether it runs assembly whose outputs may differ from machine to machine or from run to run.
+    pub(crate) varies: bool,
     /// The string literals that pointers lead to.
     pub(crate) literals: LiteralPointers,
     /// The number of calls of each undefined function; empty if the interpreter does not follow the

@@ -244,7 +244,7 @@ impl Comparison<'_, '_> {
             End::Assumption => "an assumption does not hold".to_owned(),
             End::OutrunsScript => "asked for another read of a device than the next".to_owned(),
             End::NoReturn(function) => format!("ended by {}", program.functions[function].name),
-            End::Unknown(interp::UnknownCause::Assembly) => "stopped at inline assembly".to_owned(),
+            End::Unknown(_) => "stopped at inline assembly".to_owned(),
             End::Stopped(reason) => format!("stopped: {reason}"),
             End::TooDeep(limit) => format!("stopped: more than {limit} calls are open"),
         };

@@ -44,6 +44,8 @@ const UNWRITTEN: &str = "not confirmed by its test, which uses uninitialised mem
 const PADDING: &str = "not confirmed by its test, in which its predicate reads padding or other memory without a value";
 /// The reason for which an objective is unknown if its test destroys the record of its run.
 const DAMAGED: &str = "not confirmed by its test, which writes over the memory of what runs it";
+/// The same if its run enters assembly, after which exploration takes any values.
+const ASSEMBLY: &str = "not confirmed by its test, which runs inline assembly";
 /// The same if the system refused the test an operation.
 const REACHES_OUT: &str =
     "its test tries something outside of the program, which is refused (confined)";
@@ -243,10 +245,14 @@ impl Session<'_, '_> {
             missing.extend(completed.iter().copied().filter(is_uncovered));
         }
         let reaches_out = !measured.run.attempts.is_empty();
+        let meets_assembly = self.runner.meets_assembly();
         let uncounted = match measured.run.outcome {
             Outcome::Damaged => missing.iter().map(|goal| (*goal, DAMAGED.to_owned())).collect(),
             _ if reaches_out => {
                 missing.iter().map(|goal| (*goal, REACHES_OUT.to_owned())).collect()
+            }
+            _ if meets_assembly => {
+                missing.iter().map(|goal| (*goal, ASSEMBLY.to_owned())).collect()
             }
             _ => self.uncounted(&missing, found.placed),
         };
@@ -254,8 +260,8 @@ impl Session<'_, '_> {
             hyper_coverage.lack();
             missing.retain(|goal| uncounted.iter().all(|(other, _)| goal != other));
         }
-        let ended_as_claimed =
-            agrees(&found.ending, &measured.run.outcome) || found.placed.is_some() || reaches_out;
+        let is_open = found.placed.is_some() || reaches_out || meets_assembly;
+        let ended_as_claimed = agrees(&found.ending, &measured.run.outcome) || is_open;
         if missing.is_empty() && ended_as_claimed {
             let completes = self.completed_by(&test, &measured, hyper_coverage);
             self.recorded.keep(&test, &measured);
@@ -274,7 +280,6 @@ impl Session<'_, '_> {
         let counted = claimed.iter().chain(&completed).copied();
         let counted = counted.filter(|goal| uncounted.iter().all(|(other, _)| goal != other));
         let earlier = if completed.is_empty() { Vec::new() } else { hyper_coverage.tests() };
-        let is_open = found.placed.is_some() || reaches_out;
         contradictions.push(self.records.keeper.keep(Case {
             sentence: format!(
                 "a test does not do what exploration claimed ({what}; not covered: {missed})"

@@ -50,7 +50,7 @@ fn observation(
         Outcome::OutranScript => Ending::OutranScript,
         other => Ending::Ended(other.to_string()),
     };
-    let Forecast { is_undefined, has_no_result, calls, .. } = forecast;
+    let Forecast { is_undefined, has_no_result, varies, calls, .. } = forecast;
     let mut seen = match seen {
         Some([first, other]) if !is_undefined => {
             let seen = Observation::of(program, test, ending, &memory(first), Some(&memory(other)));
@@ -62,7 +62,8 @@ fn observation(
         seen.result = None;
     }
     let attempts = measured.run.attempts.iter().map(|attempt| attempt.what.clone()).collect();
-    Observation { is_undefined: *is_undefined, calls: calls.clone(), attempts, ..seen }
+    let (is_undefined, varies) = (*is_undefined, *varies);
+    Observation { is_undefined, varies, calls: calls.clone(), attempts, ..seen }
 }
 
 /// The memory of a run.

@@ -182,6 +182,7 @@ fn an_undefined_function_writes_through_its_arguments_wherever_they_are_passed()
     };
     let record = types.records.push(lydian_ir::Record {
         name: "struct wide".into(),
+        is_local: false,
         is_union: false,
         fields: vec![field("a", 0), field("b", 64), field("c", 128)],
         size: Some(24),
@@ -335,6 +336,7 @@ fn an_undefined_function_gives_a_struct_by_value() {
     };
     let record = unit.program.types.records.push(lydian_ir::Record {
         name: "struct pair".into(),
+        is_local: false,
         is_union: false,
         fields: vec![field("d", double, 0), field("i", int_type, 64)],
         size: Some(16),

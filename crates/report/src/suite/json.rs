@@ -34,7 +34,8 @@
 //! - A test with `"thorough": true` asserts everything that its call may write.
 //! - A test with `"keep": true` stays when the suite is made anew.
 //! - A run with undefined behaviour has `"undefined": true` under `expected`. Only its end is
-//!   expected then.
+//!   expected then. One with assembly whose values differ between machines or runs has `"varies": true`,
+//!   and nothing but its end is expected, too.
 //! - Attempts of a run outside of the program are under `expected`, too: `"attempts": ["make the
 //!   folder `x`"]`. In C such a test stands under a macro.
 //! - Calls of the function before the last one, to which everything else belongs too, are a list:
@@ -313,6 +314,9 @@ impl<'a> Writer<'a> {
     fn expected(&self, observed: &Observation) -> Json {
         let mut out = Map::new();
         out.insert("outcome".into(), json!(observed.outcome));
+        if observed.varies {
+            out.insert("varies".into(), json!(true));
+        }
         if observed.is_undefined {
             out.insert("undefined".into(), json!(true));
         }
@@ -695,7 +699,7 @@ struct ExpectedReader<'a> {
 impl ExpectedReader<'_> {
     fn read(&self, function: &str, json: &Json) -> Result<Observation, Fault> {
         let json = object_of(json, "")?;
-        let known = ["outcome", "undefined", "attempts", "result", "objects", "globals"];
+        let known = ["outcome", "undefined", "varies", "attempts", "result", "objects", "globals"];
         only_fields(json, &[&known[..], &[devices::WRITES]].concat())?;
         let outcome = json.get("outcome").ok_or_else(|| fault("outcome", "it is missing"))?;
         let outcome: Outcome = serde_json::from_value(outcome.clone())
@@ -717,7 +721,8 @@ impl ExpectedReader<'_> {
             let image = read_global(self.program, self.codec, name, value);
             globals.push((name.clone(), image.map_err(inside("globals"))?));
         }
-        let is_undefined = json.get("undefined").and_then(Json::as_bool).unwrap_or(false);
+        let flag = |name| json.get(name).and_then(Json::as_bool).unwrap_or(false);
+        let (is_undefined, varies) = (flag("undefined"), flag("varies"));
         let ended = Observation::ended(outcome);
         let attempts = list(json, "attempts")?.into_iter().map(|(field, attempt)| {
             let words = attempt.as_str().ok_or_else(|| fault(&field, "it is no string"))?;
@@ -728,7 +733,7 @@ impl ExpectedReader<'_> {
             .into_iter()
             .map(|(field, write)| devices::write_from_json(write).map_err(inside(&field)));
         let device_writes = writes.collect::<Result<_, Fault>>()?;
-        let seen = Observation { result, objects, globals, is_undefined, ..ended };
+        let seen = Observation { result, objects, globals, is_undefined, varies, ..ended };
         Ok(Observation { attempts, device_writes, ..seen })
     }
 

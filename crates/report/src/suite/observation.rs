@@ -30,6 +30,9 @@ pub struct Observation {
     pub calls: Vec<(String, u32)>,
     /// Whether the run has undefined behaviour. Nothing that it shows is then asserted.
     pub is_undefined: bool,
+    /// Whether assembly gives the run values that differ between machines or runs. Nothing is asserted of
+    /// what it computes and leaves.
+    pub varies: bool,
     /// The attempts of the run outside of the program, each worded to follow "it tried to". Lydian
     /// confines its runs; a suite is not confined.
     pub attempts: Vec<String>,
@@ -121,6 +124,7 @@ impl Observation {
             blocks: Vec::new(),
             calls: Vec::new(),
             is_undefined: false,
+            varies: false,
             attempts: Vec::new(),
             device_writes: Vec::new(),
         }

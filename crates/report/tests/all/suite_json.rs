@@ -22,7 +22,8 @@ struct World {
 
 fn record(program: &mut Program, name: &str, size: u64, fields: Vec<Field>) -> CTypeId {
     let is_union = name.starts_with("union");
-    let record = Record { name: name.into(), is_union, fields, size: Some(size), align: 8 };
+    let record =
+        Record { name: name.into(), is_union, is_local: false, fields, size: Some(size), align: 8 };
     let id = program.types.records.push(record);
     program.types.intern(CType::Record(id))
 }

@@ -378,3 +378,32 @@ fn tests_that_read_beyond_a_table_are_undefined_wherever_they_read() {
     let by_default = suite.split("#ifdef LYDIAN_RUN").next().unwrap_or_default();
     assert!(!by_default.contains("CHECK_INT(cost("), "{suite}");
 }
+
+#[test]
+fn values_of_the_machine_are_not_asserted_and_contradict_nothing() {
+    let place = Workplace::with(
+        "static inline void cpuid(unsigned leaf, unsigned *a, unsigned *b)\n{\n    unsigned c, d;\n    __asm__ \
+         volatile(\"cpuid\" : \"=a\"(*a), \"=b\"(*b), \"=c\"(c), \"=d\"(d) : \"a\"(leaf), \
+         \"c\"(0));\n}\nunsigned features(unsigned leaf)\n{\n    unsigned all[4], sum = 0;\n    cpuid(leaf, all, \
+         all + 1);\n    sum = all[0] ^ all[1];\n    return sum;\n}\nunsigned long control(unsigned \
+         index)\n{\n    unsigned low, high;\n    __asm__ volatile(\".byte 0x0f, 0x01, 0xd0\" : \"=a\"(low), \
+         \"=d\"(high) : \"c\"(index));\n    return low;\n}\nunsigned swapped(unsigned x)\n{\n    __asm__(\"bswap \
+         %0\" : \"+r\"(x));\n    return x;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(!suite.contains("CHECK_UINT(features("), "{suite}");
+    assert!(!suite.contains("CHECK_UINT(a,"), "{suite}");
+    assert!(suite.contains("CHECK_UINT(swapped("), "{suite}");
+}
+
+#[test]
+fn types_that_only_a_function_names_and_saved_registers_are_bytes() {
+    let place = Workplace::with(
+        "#include <setjmp.h>\njmp_buf *kept(void);\nint again(int x)\n{\n    if (setjmp(*kept()))\n        return \
+         7;\n    return x > 3;\n}\nint sum(const void *bytes)\n{\n    struct words { unsigned short low, high; \
+         };\n    typedef union { unsigned char c[4]; int all; } both;\n    const struct words *w = bytes;\n    const \
+         both *b = bytes;\n    if (w->low == 3 && w->high > 7)\n        return b->all;\n    return w->low;\n}\n",
+    );
+    passes_everywhere(&place, "");
+}

@@ -17,6 +17,15 @@ use crate::lower::types::scalar_of;
 /// Instructions that change nothing that a program of one thread can see.
 const IDLE: [&str; 8] = ["nop", "pause", "mfence", "lfence", "sfence", "yield", "rep", "isb"];
 
+/// Instructions and registers whose values depend on the machine, the process or the time, and directives
+/// that write instructions as numbers.
+const VARYING: [&str; 36] = [
+    ".byte", ".inst", ".long", ".word", "call", "cpuid", "in", "inb", "inl", "int", "inw", "mrs",
+    "rdfsbase", "rdgsbase", "rdmsr", "rdpid", "rdpmc", "rdrand", "rdseed", "rdtsc", "rdtscp",
+    "rip", "rsp", "sgdt", "sidt", "sldt", "smsw", "str", "svc", "syscall", "sysenter", "vmcall",
+    "vmmcall", "xgetbv", "fs:0", "gs:0",
+];
+
 /// A place that assembly writes.
 struct Output {
     place: LValue,
@@ -117,6 +126,7 @@ impl FunctionLowering<'_, '_> {
         let mut havoc = Havoc {
             // Assembly without operands may do anything.
             memory: asm.clobbers_memory || !asm.extended,
+            varies: asm.varies(),
             ..Havoc::default()
         };
         let mut fields: Vec<(LValue, LocalId, Type)> = Vec::new();
@@ -155,7 +165,8 @@ impl FunctionLowering<'_, '_> {
         let span = self.span;
         let int = self.module.program.types.int(lydian_ir::IntKind::Int);
         let way = self.temp_of(int, Type::Int(32));
-        let choice = Havoc { registers: vec![way], ..Havoc::default() };
+        let varies = asm.varies();
+        let choice = Havoc { registers: vec![way], varies, ..Havoc::default() };
         self.emit(Stmt::Havoc(Box::new(choice)));
         let value = self.read(way);
         let next = self.new_block();
@@ -200,9 +211,19 @@ impl FunctionLowering<'_, '_> {
 impl Assembly {
     /// Whether its instructions, if any, change nothing.
     fn is_idle(&self) -> bool {
+        self.words().iter().all(|word| IDLE.contains(&word.as_str()))
+    }
+
+    /// Whether what it computes may differ from machine to machine or from run to run.
+    fn varies(&self) -> bool {
+        self.words().iter().any(|word| VARYING.contains(&word.trim_start_matches('%')))
+    }
+
+    /// The words of its instructions.
+    fn words(&self) -> Vec<String> {
         let template = self.template.replace("\\n", " ").replace("\\t", " ");
-        let mut words = template.split([' ', ';', '\t', '\n']).filter(|word| !word.is_empty());
-        words.all(|word| IDLE.contains(&word))
+        let words = template.split([' ', ';', ',', '\t', '\n']).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
     }
 
     /// Whether it only keeps the compiler from moving or knowing values.

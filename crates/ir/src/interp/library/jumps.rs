@@ -8,6 +8,9 @@ use crate::nonlocal::Ticket;
 use crate::program::source::Point;
 use crate::program::stmt::TrapKind;
 
+/// The bytes of a `jmp_buf` that `setjmp` writes.
+const SAVED: u64 = 8 * 8 + 4;
+
 impl Machine<'_, '_> {
     /// The result of `setjmp`. `longjmp` has none: the newest frame is then the one whose `setjmp`
     /// returns again, and the value waits for [`Self::jumped`].
@@ -22,6 +25,8 @@ impl Machine<'_, '_> {
             for (index, word) in (0..).zip(ticket.words()) {
                 self.memory.store(buffer.wrapping_add(8 * index), 8, u128::from(word))?;
             }
+            // Registers, and whether signals are saved: nobody but `longjmp` can say what they are.
+            self.memory.forget(buffer, SAVED);
             return Ok(Some(0));
         }
         let mut words = [0; 2];

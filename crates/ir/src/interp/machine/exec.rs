@@ -714,9 +714,12 @@ impl<'p, 'c> Machine<'p, 'c> {
                     let list = get!(list);
                     attempt!(self.va_start(list));
                 }
-                Op::Havoc => {
+                Op::Havoc(varies) => {
                     here!();
-                    return Ok(End::Unknown(UnknownCause::Assembly));
+                    return Ok(End::Unknown(match varies {
+                        true => UnknownCause::VaryingAssembly,
+                        false => UnknownCause::Assembly,
+                    }));
                 }
 
                 Op::SeesEntry => observer.entry(&self.view(regs)),

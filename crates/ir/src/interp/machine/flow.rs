@@ -98,7 +98,7 @@ impl<'p> Machine<'p, '_> {
         };
         let local = |offset: u32| frame + u64::from(offset);
         match op {
-            Steps(_) | Stop | Jump(_) | Trap(_) | Return | Enter(..) | Leave(..) | Havoc
+            Steps(_) | Stop | Jump(_) | Trap(_) | Return | Enter(..) | Leave(..) | Havoc(_)
             | SeesEntry | SeesRoots(_) | SeesMark(_) | SeesStatement(_) | SeesBlock(_)
             | SeesEdge(..) | SeesCondition(_) => Ok(()),
             JumpIf(a, _)

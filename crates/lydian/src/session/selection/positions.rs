@@ -28,6 +28,9 @@ impl TestReduction<'_, '_, '_, '_> {
     /// Lets pointers lead to the start of an array instead of behind its elements, with numbers that count
     /// from there; and removes the elements in front of the position from which an array is read.
     pub(crate) fn begin_at_starts(&mut self) -> Result<(), Error> {
+        if self.is_stopped {
+            return Ok(());
+        }
         for at in 0..self.test.objects.len() {
             let object = &self.test.objects[at];
             let size = self.program().types.size(object.ty).unwrap_or_default();

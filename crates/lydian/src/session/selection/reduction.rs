@@ -27,7 +27,7 @@ use lydian_report::suite::c::MOST_FAILING;
 use rustc_hash::FxHashSet;
 
 use crate::error::Error;
-use crate::measurement::claimed_ending::ends_alike;
+use crate::measurement::claimed_ending::{ends_alike, is_cut_short};
 use crate::measurement::test_runner::{STEPS_OF_ENDLESS, does_undefined};
 use crate::session::goals::Goal;
 use crate::session::hyperlabel_coverage::{HyperlabelCoverage, MeasuredHyperlabel};
@@ -121,8 +121,8 @@ pub(crate) struct TestReduction<'s, 'a, 'm, 'j> {
     is_refused: bool,
     /// Whether it ends by itself.
     is_orderly: bool,
-    /// Whether the interpreter does not follow it to its end.
-    is_stopped: bool,
+    /// Whether the interpreter does not follow it to its end, and sees no fault behind that place.
+    pub(crate) is_stopped: bool,
     /// The place where it ends according to the interpreter.
     location: Option<Location>,
     /// The steps through which candidates are followed.
@@ -175,7 +175,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         let is_refused = run.refused.iter().any(|(_, call)| *call as usize >= MOST_FAILING);
         let is_undefined = does_undefined(&run);
         let is_orderly = measured.run.outcome.is_orderly();
-        let is_stopped = matches!(run.end, End::Stopped(_));
+        let is_stopped = is_cut_short(run.end);
         let location = run.location;
         let steps = 2 * run.steps + LEAST_STEPS;
         Some(Self {
@@ -320,7 +320,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         };
         self.patience.pay(interpreted.outcome.steps);
         let end = interpreted.outcome.end;
-        if self.is_orderly && matches!(end, End::Stopped(_)) && !self.is_stopped {
+        if self.is_orderly && is_cut_short(end) && !self.is_stopped {
             return false;
         }
         // The purpose of a test that does not end well includes the place where it ends.
@@ -584,8 +584,11 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         }
     }
 
-    /// Shortens arrays to the elements that the run reads.
+    /// Shortens arrays to the elements that the run reads, where the interpreter sees them all.
     fn shorten(&mut self) -> Result<(), Error> {
+        if self.is_stopped {
+            return Ok(());
+        }
         for at in 0..self.test.objects.len() {
             let object = &self.test.objects[at];
             let Some(size) = self.program().types.size(object.ty).filter(|size| *size > 0) else {

@@ -12,6 +12,9 @@ const MOST_CHARACTERS: usize = 24;
 impl TestReduction<'_, '_, '_, '_> {
     /// Removes unnecessary characters, one by one.
     pub(crate) fn drop_characters(&mut self) -> Result<(), Error> {
+        if self.is_stopped {
+            return Ok(());
+        }
         for at in self.texts() {
             if self.test.objects[at].image.bytes.len() > MOST_CHARACTERS {
                 continue;

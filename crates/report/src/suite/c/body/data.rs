@@ -36,7 +36,7 @@ impl Body<'_> {
         // Equal literals may be one object, whose addresses are equal.
         let mut literals: BTreeSet<String> = BTreeSet::new();
         let names = test.objects.iter().zip(pointed).enumerate().map(|(position, (object, by))| {
-            let typed = !types.spell(object.ty, "").contains('{');
+            let typed = types.is_nameable(object.ty);
             let size = types.size(object.ty).unwrap_or(1);
             let bytes = object.image.bytes.len() as u64;
             let changed = observed.is_none_or(|observed| {
