@@ -22,8 +22,8 @@ pub(crate) use foreign::without_markers;
 use foreign::{Replacements, foreign_assembly};
 use lydian_base::{Diagnostic, Place, SourceMap};
 use lydian_ir::source::WrittenLine;
-use self_running::made_plain;
-pub use self_running::{SelfRunning, SelfRunningAttributes};
+use self_running::{INTERRUPT, made_plain};
+pub use self_running::{SELF_RUNNING, SelfRunning, SelfRunningAttributes};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -108,10 +108,13 @@ pub fn preprocess(
         // The user's own compiler assembles it.
         Preprocessing::Compiler { .. } | Preprocessing::Done => Replacements::default(),
     };
-    let plain = match self_running {
-        SelfRunning::Stays => (Vec::new(), SelfRunningAttributes::default()),
-        SelfRunning::IsPlain => made_plain(&stripped.text),
+    let words = match (self_running, how) {
+        (SelfRunning::IsPlain, _) => &SELF_RUNNING[..],
+        // No compiler for this machine takes the handlers of another.
+        (SelfRunning::Stays, Preprocessing::Clang) => &[INTERRUPT],
+        (SelfRunning::Stays, _) => &[],
     };
+    let plain = made_plain(&stripped.text, words);
     let mut made = assemble(&stripped, (&foreign, plain), &input.to_string_lossy(), is_gcc);
     made.source.find_columns(|file| {
         let path = flags.directory().map_or_else(|| PathBuf::from(file), |base| base.join(file));

@@ -22,6 +22,7 @@ use request::{ProjectRequest, WholeProgramRequest};
 pub(crate) mod flags;
 mod functions;
 mod guesses;
+pub(crate) mod handlers;
 mod learning;
 pub(crate) mod linked;
 mod loading;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lydian_base::Diagnostic;
-use lydian_frontend::preprocess::SelfRunningAttributes;
+use lydian_frontend::preprocess::{SELF_RUNNING, SelfRunningAttributes};
 use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
 use lydian_native::{Build, MeasuredRun, Run};
@@ -273,17 +273,19 @@ impl Suite {
 
 /// Directives by which functions that run by themselves run only where tests call them.
 pub(crate) fn without_self_running(attributes: SelfRunningAttributes) -> String {
-    let parameters = match attributes {
-        SelfRunningAttributes { with_priority: true, .. } => "(priority)",
-        SelfRunningAttributes { plain: true, .. } => "",
-        SelfRunningAttributes { .. } => return String::new(),
-    };
-    let names = ["constructor", "__constructor__", "destructor", "__destructor__"];
-    let lines = names.map(|name| format!("#define {name}{parameters} __unused__\n"));
-    format!(
-        "/* Functions that run by themselves run only where a test calls them. */\n{}",
-        lines.concat()
-    )
+    let used = SELF_RUNNING.iter().zip(attributes.0).filter(|(_, is_used)| *is_used);
+    let lines: String = used
+        .flat_map(|(word, _)| [(*word).to_owned(), format!("__{word}__")])
+        .map(|name| format!("#define {name} lydian_plain\n"))
+        .collect();
+    match lines.is_empty() {
+        true => lines,
+        // Compilers leave out attributes that they do not know, with and without arguments.
+        false => format!(
+            "/* Functions that run by themselves run only where a test calls them. */\n#pragma GCC diagnostic \
+             ignored \"-Wattributes\"\n{lines}"
+        ),
+    }
 }
 
 /// The macros that the files of a program define anywhere.

@@ -283,3 +283,61 @@ int low(uint32_t address) { if (MMIO32(address) == 1 && address < 8) return 1; r
     assert_eq!(figures(&table, "low", "bc"), [4, 3, 0, 0, 1], "{ran}");
     passes_everywhere(&place, "-std=gnu11");
 }
+
+/// Handlers of interrupts, by an attribute, by their name and by a table of vectors.
+const HANDLERS: &str = "\
+static int ticks, state;
+static unsigned char buffer[8];
+static unsigned head;
+static int apart;
+__attribute__((interrupt)) void SysTick_Handler(void)
+{
+    ticks++;
+}
+__attribute__((__interrupt__(\"IRQ\"))) static void received(void)
+{
+    buffer[head++ & 7] = 1;
+}
+void (*const vector_table[])(void) = { 0, received };
+int differs(void)
+{
+    int before = ticks;
+    if (state > 3 && before != ticks)
+        return 1;
+    return 0;
+}
+int moves(void)
+{
+    unsigned before = head;
+    if (before != head)
+        return 2;
+    return 0;
+}
+int stays(void)
+{
+    int before = apart;
+    if (before != apart)
+        return 3;
+    return 0;
+}
+";
+
+#[test]
+fn handlers_of_interrupts_are_tested_and_assumed_not_to_run_meanwhile() {
+    let place = Workplace::with(HANDLERS);
+    passes_everywhere(&place, "");
+    place.done("gen unit.c -c stmt --time 2 --json out.json");
+    let table = place.json("out.json");
+    assert_eq!(figures(&table, "SysTick_Handler", "stmt"), [1, 1, 0, 0, 0], "{table:#}");
+    // As assumed: these are shown apart from what is infeasible.
+    assert_eq!(figures(&table, "differs", "stmt")[2], 0, "{table:#}");
+    assert_eq!(figures(&table, "moves", "stmt")[2], 0, "{table:#}");
+    assert_eq!(figures(&table, "stays", "stmt")[2], 1, "{table:#}");
+    let objectives = place.read("tests/objectives.json");
+    for sentence in [
+        "`SysTick_Handler`, which writes `ticks`, does not run meanwhile",
+        "`received`, which writes `head`, does not run meanwhile",
+    ] {
+        assert!(objectives.contains(sentence), "{sentence}: {objectives}");
+    }
+}

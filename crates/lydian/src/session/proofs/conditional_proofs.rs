@@ -26,6 +26,7 @@ use lydian_symex::{Config, Mode, Summary};
 
 use super::local::{PROOF_TIME, semantics};
 use crate::error::Error;
+use crate::project::handlers::undisturbed;
 use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::state::Session;
 
@@ -40,7 +41,8 @@ impl<'a> Session<'a, '_> {
         config: &Config,
         budget: &Budget,
     ) -> Result<(), Error> {
-        if config.mode == Mode::Plain || self.project.entry().is_some() {
+        let is_disturbed = undisturbed(&self.project.program, self.entry).is_some();
+        if config.mode == Mode::Plain || self.project.entry().is_some() || is_disturbed {
             return Ok(());
         }
         let starts = summary.starts.iter().filter(|(_, early)| !early);

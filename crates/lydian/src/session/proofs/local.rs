@@ -14,6 +14,7 @@ use lydian_symex::Unreached;
 
 use super::{implied_verdicts, infeasible_vectors};
 use crate::error::Error;
+use crate::project::handlers::undisturbed;
 use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::state::Session;
 
@@ -87,10 +88,15 @@ impl Session<'_, '_> {
         };
         let semantics = semantics(config);
         let prover = LocalProver::new(&program.types, body, objectives, semantics);
+        // What is known of memory from one statement to the next is not known where a handler may run.
+        let prover = match undisturbed(program, self.entry) {
+            Some(_) => prover,
+            None => prover.with_ranges(program),
+        };
         let mut limits = Limits::time(PROOF_TIME);
         limits.interrupt = Some(budget.cancel_token().flag().clone());
         let mut asking = Prover {
-            prover: prover.with_ranges(program),
+            prover,
             pool: TermPool::new(),
             solver: self.solver(target.objectives.function),
             limits,

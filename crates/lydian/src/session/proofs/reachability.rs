@@ -21,7 +21,7 @@ use lydian_ir::test::Test;
 use lydian_objective::evidence::Evidence;
 use lydian_objective::hyper::SequenceId;
 use lydian_objective::hyper::normal::Part;
-use lydian_objective::{FunctionObjectives, Label, LabelId};
+use lydian_objective::{Assumption, FunctionObjectives, Label, LabelId};
 use lydian_prove::call_graph::may_be_entered;
 use lydian_prove::encode::{
     EncodeLimits, EncodeRequest, Encoded, GoalChoice, GoalMeaning, Goals, Rules, encode,
@@ -39,6 +39,7 @@ use super::local::semantics;
 use crate::error::Error;
 use crate::measurement::placement::with_moved_objects;
 use crate::measurement::test_runner::Patience;
+use crate::project::handlers::undisturbed;
 use crate::project::undefined::calls_what_is_undefined;
 use crate::proving::invariants::PointInvariants;
 use crate::session::goals::{FunctionUnderTest, Goal};
@@ -234,10 +235,12 @@ impl Session<'_, '_> {
     fn argument(&self) -> impl Fn(Vec<String>, Vec<String>) -> Evidence {
         let preconditions = self.project.surroundings().join("; ");
         let assumed = calls_what_is_undefined(self.project, self.entry).then(nothing_kept);
+        let assumed: Vec<Assumption> =
+            assumed.into_iter().chain(undisturbed(&self.project.program, self.entry)).collect();
         move |invariants, certificates| Evidence::Complete {
             method: Evidence::ALL_RUNS.to_owned(),
             preconditions: preconditions.clone(),
-            assumptions: assumed.iter().cloned().collect(),
+            assumptions: assumed.clone(),
             invariants,
             certificates,
         }
