@@ -9,6 +9,7 @@ use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
 use lydian_native::{Build, MeasuredRun, Run};
 use lydian_report::suite::c::frameworks::Framework;
+use lydian_report::suite::registers::Registers;
 use lydian_report::suite::{self, ktest, names, testcomp};
 use lydian_report::{OnDemand, SuiteTest};
 
@@ -224,6 +225,7 @@ impl Suite {
         }
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
         let macros = macros(project);
+        let registers = registers(project, &self.tests);
         let options = suite::c::Options {
             source: &source,
             include: &include,
@@ -232,6 +234,7 @@ impl Suite {
             driver,
             externals: &externals,
             macros: &macros,
+            registers: &registers,
             library: &|name| build.library().contains(name),
             apart: self.apart,
             framework: None,
@@ -286,6 +289,15 @@ pub(crate) fn without_self_running(attributes: SelfRunningAttributes) -> String 
              ignored \"-Wattributes\"\n{lines}"
         ),
     }
+}
+
+/// The macros for registers of devices, where tests access some.
+fn registers(project: &Project, tests: &[SuiteTest]) -> Registers {
+    if !tests.iter().any(suite::c::accesses_devices) {
+        return Registers::default();
+    }
+    let lines = project.texts.files().texts().flat_map(|text| &text.lines);
+    Registers::of(&project.program.types, lines.map(String::as_str))
 }
 
 /// The macros that the files of a program define anywhere.

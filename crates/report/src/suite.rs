@@ -12,6 +12,7 @@ pub mod ktest;
 pub mod minimise;
 pub mod names;
 mod observation;
+pub mod registers;
 mod signature;
 mod test;
 pub mod testcomp;

@@ -26,16 +26,17 @@ mod literal;
 mod stubs;
 mod writes;
 
-pub use body::{DEVICES, MOST_FAILING, devices_header};
+pub use body::{DEVICES, MOST_FAILING, accesses_devices, devices_header};
 
 use std::collections::BTreeSet;
 
 use lydian_ir::{BinOp, CastOp, Expr, ExprId, GlobalInit, Program, Type, libc};
 
 use crate::suite::observation::{Observation, Outcome};
+use crate::suite::registers::Registers;
 use crate::suite::test::SuiteTest;
 use assertion::Line;
-use body::{Body, Row, accesses_devices, row};
+use body::{Body, Row, accesses, row};
 use frameworks::{Case, Framework, Guard, guarded};
 use literal::{identifier, unique};
 use stubs::Stubs;
@@ -67,6 +68,8 @@ pub struct Options<'a> {
     pub externals: &'a [String],
     /// Macros that the source and what it includes may define.
     pub macros: &'a BTreeSet<String>,
+    /// The macros for registers of devices.
+    pub registers: &'a Registers,
     /// Whether the C library defines a name.
     pub library: &'a dyn Fn(&str) -> bool,
     /// Whether each test is a function of its own, also where several would be rows of one.
@@ -333,6 +336,9 @@ impl Writer<'_> {
         }
         let behind = self.stubs.behind();
         self.text.push_str(&behind);
+        let accesses = tests.iter().flat_map(accesses).collect();
+        let definitions = self.options.registers.definitions(&self.program.types, &accesses);
+        self.text.push_str(&definitions);
         for function in opaque {
             self.line(format!("LYDIAN_OPAQUE({function})"));
         }
@@ -362,7 +368,8 @@ impl Writer<'_> {
 
     fn body(&self, test: &SuiteTest) -> Result<Vec<Line>, String> {
         let hides_free = self.options.macros.contains("free");
-        Body::new(self.program, self.stubs, &self.taken, (self.aligns, hides_free)).of(test)
+        let tools = (self.stubs, self.options.registers);
+        Body::new(self.program, tools, &self.taken, (self.aligns, hides_free)).of(test)
     }
 
     /// The framework, if the test can be a test case of it.

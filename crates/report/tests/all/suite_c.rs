@@ -11,6 +11,7 @@ use lydian_ir::test::{
 };
 use lydian_ir::{CType, CTypeId};
 use lydian_report::suite::c::{HEADER, Options, to_c};
+use lydian_report::suite::registers::Registers;
 use lydian_report::{Observation, Outcome, SuiteTest};
 
 const SOURCE: &str = "\
@@ -185,6 +186,7 @@ fn the_c_file_compiles_without_warnings_and_its_tests_hold() {
         driver: "",
         externals: &externals,
         macros: &BTreeSet::new(),
+        registers: &Registers::default(),
         library: &|_| false,
         apart: false,
         framework: None,

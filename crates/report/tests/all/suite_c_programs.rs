@@ -10,6 +10,7 @@ use lydian_frontend::{LoadRequest, ParseRequest, load};
 use lydian_ir::Program;
 use lydian_report::suite::c::{HEADER, Options, emit};
 use lydian_report::suite::json::{from_json, to_json};
+use lydian_report::suite::registers::Registers;
 
 const COMPILERS: [&str; 2] = ["clang-19", "gcc"];
 
@@ -55,6 +56,7 @@ impl World {
             driver: "",
             externals: &[],
             macros: &self.macros,
+            registers: &Registers::default(),
             library: &|name| self.library.contains(name),
             apart: false,
             framework: None,

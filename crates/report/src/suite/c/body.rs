@@ -20,11 +20,13 @@ use super::literal::{
 use super::stubs::Stubs;
 use crate::suite::image::ObservedImage;
 use crate::suite::observation::{Observation, Outcome};
+use crate::suite::registers::Registers;
 use crate::suite::signature::{parameter_names, result_type};
 use crate::suite::test::SuiteTest;
 use crate::suite::value::{Value, read};
 use data::int_constant;
-pub(super) use devices::accesses_devices;
+pub(super) use devices::accesses;
+pub use devices::accesses_devices;
 use devices::scripts_variables;
 pub use devices::{DEVICES, devices_header};
 
@@ -64,6 +66,7 @@ pub(super) struct Body<'a> {
     is_thorough: bool,
     /// Whether volatile variables have the values of a script during the calls.
     is_scripted: bool,
+    registers: &'a Registers,
     taken: BTreeSet<String>,
     lines: Vec<Line>,
 }
@@ -72,7 +75,7 @@ impl<'a> Body<'a> {
     /// An empty body. `taken` are names with another meaning at file level.
     pub(super) fn new(
         program: &'a Program,
-        stubs: &'a Stubs<'a>,
+        (stubs, registers): (&'a Stubs<'a>, &'a Registers),
         taken: &BTreeSet<String>,
         (aligns, hides_free): (bool, bool),
     ) -> Self {
@@ -86,6 +89,7 @@ impl<'a> Body<'a> {
             hides_free,
             is_thorough: false,
             is_scripted: false,
+            registers,
             taken,
             lines: Vec::new(),
         }

@@ -1,6 +1,6 @@
 //! Devices in tests: the values of their reads before the call, and checks of their writes behind it.
 
-use lydian_ir::device::{ACCESS_TRAPS, DEVICE_READ, ReadPlace};
+use lydian_ir::device::{ACCESS_TRAPS, DEVICE_READ, DevicePlace, ReadPlace};
 use lydian_ir::test::{PointerTarget, Test};
 
 use super::super::assertion::{Assertion, Line};
@@ -26,7 +26,7 @@ pub fn devices_header() -> String {
 }
 
 /// Whether a test reads or writes devices.
-pub(crate) fn accesses_devices(test: &SuiteTest) -> bool {
+pub fn accesses_devices(test: &SuiteTest) -> bool {
     test.test.externals.iter().any(|call| call.function == DEVICE_READ)
         || test.observed.as_ref().is_some_and(|seen| !seen.device_writes.is_empty())
 }
@@ -34,6 +34,16 @@ pub(crate) fn accesses_devices(test: &SuiteTest) -> bool {
 /// The arguments of a macro about an access.
 fn access(place: &str, value: &[u8]) -> String {
     format!("{place}, {}, {:#x}", value.len(), number(value))
+}
+
+/// Where the accesses of devices by a test lie, and their sizes in bytes.
+pub(crate) fn accesses(test: &SuiteTest) -> impl Iterator<Item = (u64, u64)> {
+    let reads = test.test.externals.iter().filter_map(|call| match call.read_place()? {
+        ReadPlace::Device(place) => Some((place.address, call.result.bytes.len() as u64)),
+        _ => None,
+    });
+    let writes = test.observed.iter().flat_map(|seen| &seen.device_writes);
+    reads.chain(writes.map(|write| (write.place.address, write.value.len() as u64)))
 }
 
 /// An address as C has it.
@@ -65,7 +75,10 @@ impl Body<'_> {
     pub(super) fn device_reads(&mut self, names: &Names<'_>) -> Result<(), String> {
         for read in &names.test.externals {
             if let Some(place) = read.read_place() {
-                let place = address(names, place)?;
+                let place = match place {
+                    ReadPlace::Device(place) => self.register(place, read.result.bytes.len()),
+                    place => address(names, place)?,
+                };
                 self.line(format!("READS({});", access(&place, &read.result.bytes)));
             }
         }
@@ -75,13 +88,20 @@ impl Body<'_> {
     /// Asserts the writes, and that all reads were made.
     pub(super) fn device_writes(&mut self, test: &Test, observed: &Observation) {
         for write in &observed.device_writes {
-            let text = format!("CHECK_WRITE({});", access(&write.place.to_string(), &write.value));
+            let place = self.register(write.place, write.value.len());
+            let text = format!("CHECK_WRITE({});", access(&place, &write.value));
             self.assert(Assertion::Device { text });
         }
         let reads = test.externals.iter().any(|call| call.function == DEVICE_READ);
         if reads || !observed.device_writes.is_empty() {
             self.assert(Assertion::Device { text: "CHECK_DEVICES();".to_owned() });
         }
+    }
+
+    /// A place by the name of its register, or else by its number.
+    fn register(&self, place: DevicePlace, size: usize) -> String {
+        let name = self.registers.name(&self.program.types, place.address, size as u64);
+        name.unwrap_or_else(|| place.to_string())
     }
 
     fn assert(&mut self, assertion: Assertion) {
