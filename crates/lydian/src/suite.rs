@@ -233,6 +233,7 @@ impl Suite {
             stubs: &stubs,
             driver,
             externals: &externals,
+            left_out: &project.left_out,
             macros: &macros,
             registers: &registers,
             library: &|name| build.library().contains(name),

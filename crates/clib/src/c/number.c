@@ -125,8 +125,8 @@ static uint64_t parse(const char *text, char **end, int base, uint64_t most, uin
     struct lydian_source in = {text, NULL, 0, SIZE_MAX, 0};
     size_t accepted = 0;
     if (base < 0 || base == 1 || base > 36) {
+        /* glibc leaves *end as it is. */
         errno = EINVAL;
-        if (end) *end = (char *)text;
         return 0;
     }
     struct lydian_integer x = lydian_read_integer(&in, base, &accepted);

@@ -215,10 +215,10 @@ static size_t narrow(char *to, const wchar_t *from, size_t size) {
 enum { LONGEST_NUMBER = 900 };
 #define FROM_WIDE(type, name, plain)                                 \
     type name(const wchar_t *text, wchar_t **end, int base) {        \
-        char bytes[LONGEST_NUMBER], *stop;                           \
+        char bytes[LONGEST_NUMBER], *stop = NULL;                    \
         narrow(bytes, text, sizeof bytes);                           \
         type result = plain(bytes, &stop, base);                     \
-        if (end) *end = (wchar_t *)text + (stop - bytes);            \
+        if (end && stop) *end = (wchar_t *)text + (stop - bytes);    \
         return result;                                               \
     }
 FROM_WIDE(long, wcstol, strtol)

@@ -72,6 +72,8 @@ int main(void) {
         printf(" %lx %d %d", bits_of(y), (int)(end - text), errno);
         int base = (int)below(37);
         if (base == 1) base = 0;
+        /* A base that there is not leaves the end as it was. */
+        if (i % 50 == 7) base = i % 100 == 7 ? 1 : 37 + i;
         errno = 0;
         long z = strtol(text, &end, base);
         printf(" %ld %d %d", z, (int)(end - text), errno);

@@ -463,11 +463,13 @@ impl<'a> Reader<'a, '_> {
     /// Whether a `(` comes that groups a declarator and begins no parameters.
     fn groups(&mut self) -> bool {
         self.skip_space();
-        let rest = self.rest();
-        let inside = rest.strip_prefix('(').map(str::trim_start);
-        inside.is_some_and(|inside| {
-            inside.starts_with(['*', '(', '[']) || inside.starts_with("__attribute__")
-        })
+        let start = self.at;
+        let is_group = self.eat("(") && self.skip_attributes().is_some() && {
+            self.skip_space();
+            self.rest().starts_with(['*', '(', '['])
+        };
+        self.at = start;
+        is_group
     }
 
     fn suffixes(&mut self, base: QualType) -> Option<QualType> {

@@ -110,6 +110,8 @@ fn functions_and_pointers_to_them_are_read() {
     assert_eq!(show("void (*(int, void (*)(int)))(int)"), signal);
     assert_eq!(show("void (void) __attribute__((noreturn))"), "function()(void)");
     assert_eq!(show("void (*)(int) __attribute__((noreturn))"), "pointer(function(int)(void))");
+    let hidden = "function(pointer(const char), int)(void)";
+    assert_eq!(show("void (__attribute__((noescape)) const char *, int)"), hidden);
 }
 
 #[test]

@@ -341,6 +341,12 @@ impl Memory {
         }
     }
 
+    /// Whether two addresses are of one object, or behind its last byte; null pointers are equal.
+    pub(super) fn is_one_object(&self, a: u64, b: u64) -> bool {
+        let (first, last) = (a.min(b), a.max(b));
+        first == last || self.reach(first, last - first).is_ok()
+    }
+
     /// The same for bytes that may be written.
     fn writable(&self, address: u64, len: u64) -> Result<(usize, usize), TrapKind> {
         let (number, offset) = self.reach(address, len)?;

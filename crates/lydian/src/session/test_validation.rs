@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use lydian_base::{Budget, Span};
-use lydian_ir::test::Test;
+use lydian_ir::test::{ExternalResult, Test};
 use lydian_native::{MeasuredRun, Outcome};
 use lydian_symex::Event as Finding;
 use lydian_symex::{Cut, Ending, FoundTest, TracedEvent, Undetermined};
@@ -49,6 +49,9 @@ const ASSEMBLY: &str = "not confirmed by its test, which runs inline assembly";
 /// The same if the system refused the test an operation.
 const REACHES_OUT: &str =
     "its test tries something outside of the program, which is refused (confined)";
+
+/// The same if it calls a function that exploration knows nothing of, by its name.
+const LEFT_OUT: &str = "not confirmed by its test, which calls";
 
 /// The name of the exploration in claims.
 const EXPLORATION: &str = "exploration";
@@ -191,12 +194,20 @@ impl Session<'_, '_> {
         self.note_made(&found, open);
         let completed: Vec<Goal> =
             found.completes.iter().filter_map(|claim| open.hyper(*claim)).collect();
-        let test = found.test;
+        let mut test = found.test;
         let patience = match found.ending {
             Ending::Endless | Ending::Cut(_) => Patience::Short,
             _ => Patience::Usual,
         };
-        let measured = match self.measure_for(&test, patience, &claimed)? {
+        let mut measured = self.measure_for(&test, patience, &claimed)?;
+        let mut left_out = None;
+        if measured.is_err() {
+            (test, left_out) = self.without_results_of_left_out(test);
+        }
+        if left_out.is_some() {
+            measured = self.measure_for(&test, patience, &claimed)?;
+        }
+        let measured = match measured {
             Ok(measured) => measured,
             Err(error) => {
                 let claims = claimed.into_iter().chain(completed);
@@ -251,6 +262,11 @@ impl Session<'_, '_> {
             _ if reaches_out => {
                 missing.iter().map(|goal| (*goal, REACHES_OUT.to_owned())).collect()
             }
+            _ if left_out.is_some() => {
+                let name = left_out.as_deref().unwrap_or_default();
+                let why = format!("{LEFT_OUT} `{name}`, which is not supported");
+                missing.iter().map(|goal| (*goal, why.clone())).collect()
+            }
             _ if meets_assembly => {
                 missing.iter().map(|goal| (*goal, ASSEMBLY.to_owned())).collect()
             }
@@ -260,7 +276,7 @@ impl Session<'_, '_> {
             hyper_coverage.lack();
             missing.retain(|goal| uncounted.iter().all(|(other, _)| goal != other));
         }
-        let is_open = found.placed.is_some() || reaches_out || meets_assembly;
+        let is_open = found.placed.is_some() || reaches_out || meets_assembly || left_out.is_some();
         let ended_as_claimed = agrees(&found.ending, &measured.run.outcome) || is_open;
         if missing.is_empty() && ended_as_claimed {
             let completes = self.completed_by(&test, &measured, hyper_coverage);
@@ -300,6 +316,17 @@ impl Session<'_, '_> {
         let unconfirmed = Some((missing, what));
         let (covered, completes) = (Vec::new(), Vec::new());
         Ok(Some(MeasuredTest { test, covered, completes, unconfirmed, uncounted }))
+    }
+
+    /// The test without results of functions that are not supported: they run natively as they are. Also
+    /// the first of their names, if there were some.
+    fn without_results_of_left_out(&self, mut test: Test) -> (Test, Option<String>) {
+        let left_out = &self.project.left_out;
+        let is_left_out = |call: &ExternalResult| left_out.contains(&call.function);
+        let first = test.externals.iter().find(|call| is_left_out(call));
+        let first = first.map(|call| call.function.clone());
+        test.externals.retain(|call| !is_left_out(call));
+        (test, first)
     }
 
     /// The texts of the first of the given objectives, and the number of the others.

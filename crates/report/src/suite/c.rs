@@ -66,6 +66,8 @@ pub struct Options<'a> {
     /// Undefined functions that need stubs, beside those that tests give results for and those that
     /// the program uses and no engine models.
     pub externals: &'a [String],
+    /// Functions that the source defines and the program does not have, since they are not supported.
+    pub left_out: &'a BTreeSet<String>,
     /// Macros that the source and what it includes may define.
     pub macros: &'a BTreeSet<String>,
     /// The macros for registers of devices.
@@ -98,7 +100,7 @@ pub fn to_c(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> St
 
 /// Writes the suite as C. The result lists the tests that were left out.
 pub fn emit(program: &Program, tests: &[SuiteTest], options: &Options<'_>) -> EmittedC {
-    let stubs = Stubs::of(program, tests, options.externals, options.library);
+    let stubs = Stubs::of(program, tests, options.externals, options.left_out, options.library);
     let mut taken: BTreeSet<String> = program.typedefs.keys().cloned().collect();
     taken.extend(program.functions.values().map(|function| function.name.clone()));
     taken.extend(program.globals.values().map(|global| global.name.clone()));

@@ -186,6 +186,7 @@ fn the_c_file_compiles_without_warnings_and_its_tests_hold() {
         driver: "",
         externals: &externals,
         macros: &BTreeSet::new(),
+        left_out: &BTreeSet::new(),
         registers: &Registers::default(),
         library: &|_| false,
         apart: false,

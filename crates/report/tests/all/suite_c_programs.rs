@@ -56,6 +56,7 @@ impl World {
             driver: "",
             externals: &[],
             macros: &self.macros,
+            left_out: &BTreeSet::new(),
             registers: &Registers::default(),
             library: &|name| self.library.contains(name),
             apart: false,

@@ -368,7 +368,12 @@ impl<'p, 'c> Machine<'p, 'c> {
                     inside!(signed32(get!(index)) as i64 as u64, before, count);
                 }
                 Op::PtrDiff(to, a, b, size) => {
-                    two!(to, a, b, |x, y| arith::address_difference(x, y, size));
+                    let (x, y) = (get!(a), get!(b));
+                    if !self.memory.is_one_object(x, y) {
+                        here!();
+                        self.note_misuse(!self.program.functions[code.function].library);
+                    }
+                    get!(to) = arith::address_difference(x, y, size);
                 }
                 Op::PtrDiff32(to, a, b, size) => {
                     two!(to, a, b, |x, y| Target::I386.address_difference(x, y, size));

@@ -486,6 +486,8 @@ LYDIAN_DEFINES(int, klee_range, (int least, int end, const char *name))
 #define CHECK_SAME(seen, expected)                                                                 \
     lydian_check_bytes(__FILE__, __LINE__, #seen, (const void *)(seen), expected, sizeof(expected))
 
+/* The program may read a union by another member than the test sets. */
+#define SETTLE(object) __asm__ volatile("" : : "r"(&(object)) : "memory")
 #define FREE(block) lydian_free((void *)(block))
 /* How often an undefined function was called. */
 #define CHECK_CALLS(name, count)                                                                   \

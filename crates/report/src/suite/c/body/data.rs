@@ -163,7 +163,20 @@ impl Body<'_> {
                 false => self.fill(names, &address(name), &object.image, false)?,
             }
         }
+        self.settle_unions(names);
         Ok(())
+    }
+
+    /// Makes what unions hold visible through all of their members. A test sets one member, and compilers
+    /// may take it for granted that the program reads no other through a pointer.
+    fn settle_unions(&mut self, names: &Names<'_>) {
+        for (object, name) in names.test.objects.iter().zip(&names.objects) {
+            let is_set = object.image.bytes.iter().any(|byte| *byte != 0);
+            let is_variable = matches!(name.form, Form::One | Form::Array);
+            if is_set && is_variable && has_union(&self.program.types, object.ty) {
+                self.line(format!("SETTLE({});", name.variable));
+            }
+        }
     }
 
     /// Declares an object with these contents.
@@ -594,6 +607,19 @@ fn variable(types: &CTypes, object: &TestObject) -> String {
         };
     }
     last.to_owned()
+}
+
+/// Whether a type has a union with several members in it.
+fn has_union(types: &CTypes, ty: CTypeId) -> bool {
+    match types.get(ty) {
+        CType::Array { element, .. } => has_union(types, *element),
+        CType::Record(record) => {
+            let record = &types.records[*record];
+            let is_union = record.is_union && record.fields.len() > 1;
+            is_union || record.fields.iter().any(|field| has_union(types, field.ty))
+        }
+        _ => false,
+    }
 }
 
 /// An `int` as a constant expression.
