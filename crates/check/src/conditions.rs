@@ -364,12 +364,33 @@ impl<'s, 'a, 'q> Conditions<'s, 'a, 'q> {
                 return Ok(());
             }
         }
-        for end in ends {
-            let mut query = premises[..end.premises].to_vec();
-            query.push(end.reached);
-            self.refuse(machine, &query, &end.condition)?;
+        // The last is the hardest. Where it has no answer, the others are asked only whether one is false.
+        let Some((last, others)) = ends.split_last() else { return Ok(()) };
+        let last = self.refuse_end(machine, premises, last, Effort::Full);
+        let effort = match &last {
+            Ok(()) => Effort::Full,
+            Err(Failure::Open(..)) => Effort::Low,
+            Err(_) => return last,
+        };
+        for end in others {
+            match self.refuse_end(machine, premises, end, effort) {
+                Err(Failure::Open(..)) if last.is_err() => break,
+                answer => answer?,
+            }
         }
-        Ok(())
+        last
+    }
+
+    fn refuse_end(
+        &mut self,
+        machine: &Machine<'_, '_>,
+        premises: &[Term],
+        end: &RunEnd,
+        effort: Effort,
+    ) -> Result<(), Failure> {
+        let mut query = premises[..end.premises].to_vec();
+        query.push(end.reached);
+        self.refuse_with(machine, (&query, &end.condition), effort)
     }
 
     /// The last of so many states does not lead to the goal.

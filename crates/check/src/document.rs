@@ -63,8 +63,30 @@ pub struct ProgramText {
     pub file: String,
     /// The SHA-256 of that text, in hexadecimal.
     pub sha256: String,
-    /// The function where the program begins.
+    /// The function where runs begin.
     pub entry: String,
+    /// What is known where they begin.
+    #[serde(default, skip_serializing_if = "Beginning::is_of_program")]
+    pub beginning: Beginning,
+}
+
+/// What is known where runs begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Beginning {
+    /// The program begins: variables have their initial values.
+    #[default]
+    Program,
+    /// A function is entered in any state: variables have any value but constants, pointers lead anywhere that
+    /// code outside of the function may know, and sequences of the run may be under way.
+    Function,
+}
+
+impl Beginning {
+    /// Whether the program begins.
+    pub const fn is_of_program(&self) -> bool {
+        matches!(self, Self::Program)
+    }
 }
 
 /// The meaning of what C leaves open.

@@ -62,7 +62,8 @@ impl<'a> Scene<'a> {
         let pointers = &self.pointers;
         let is_known = pointers.calls_unknown && pointers.known_outside.contains(&object);
         let is_written = pointers.written.contains(&object) || is_known;
-        *init != GlobalInit::Extern && (self.objects.all[object].read_only || !is_written)
+        let is_kept = !is_written && self.unfolding.beginning.is_of_program();
+        *init != GlobalInit::Extern && (self.objects.all[object].read_only || is_kept)
     }
 
     /// The sort of a variable that is no ghost.
@@ -220,17 +221,18 @@ impl<'s, 'a> Machine<'s, 'a> {
         state
     }
 
-    /// The state where the program begins.
+    /// The state where runs begin.
     pub(crate) fn initial_state(&mut self) -> State {
         let guard = self.terms.truth(true);
         let mut state = self.any_state(guard);
+        let is_whole = self.scene.unfolding.beginning.is_of_program();
         let no = Value::plain(self.terms.truth(false));
-        for note in &self.scene.monitor.notes {
+        for note in self.scene.monitor.notes.iter().filter(|_| is_whole) {
             state.set(Key::Note(*note), no);
         }
         for (object, content) in self.scene.objects.all.iter().enumerate() {
             let is_known = match content.origin {
-                Origin::Global { .. } => true,
+                Origin::Global { .. } => is_whole || self.scene.is_constant(object),
                 Origin::Local { .. } => false,
                 Origin::Allocated { .. } => {
                     let zero = self.terms.bits(64, 0);

@@ -146,6 +146,10 @@ impl Pointers {
         let program = scene.unfolding.program;
         for (id, global) in program.globals.iter() {
             let Some(object) = scene.objects.global(id) else { continue };
+            // Of constants nothing is written, and a read through any pointer gives any value.
+            if !scene.unfolding.beginning.is_of_program() && !global.read_only {
+                self.known_outside.insert(object);
+            }
             match &global.init {
                 GlobalInit::Extern => _ = self.known_outside.insert(object),
                 GlobalInit::Zero => {}

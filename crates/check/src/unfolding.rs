@@ -16,7 +16,7 @@ use lydian_ir::{
     StmtId, Type,
 };
 
-use crate::document::{Certificate, PointKind};
+use crate::document::{Beginning, Certificate, PointKind};
 use crate::fault::Fault;
 
 /// An activation.
@@ -74,6 +74,7 @@ pub(crate) enum Exit {
 #[derive(Debug)]
 pub(crate) struct Unfolding<'a> {
     pub(crate) program: &'a Program,
+    pub(crate) beginning: Beginning,
     pub(crate) instances: Vec<Instance<'a>>,
     pub(crate) nodes: Vec<Node>,
     /// The nodes of the points, the entry first.
@@ -95,7 +96,9 @@ impl<'a> Unfolding<'a> {
             let made = instance_of(program, &instances, instance, &mut types);
             instances.push(made.map_err(|what| Fault::form(format!("instance {at}: {what}")))?);
         }
-        let mut unfolding = Self { program, instances, nodes: Vec::new(), points: Vec::new() };
+        let beginning = certificate.program.beginning;
+        let (nodes, points) = (Vec::new(), Vec::new());
+        let mut unfolding = Self { program, beginning, instances, nodes, points };
         unfolding.link_callees()?;
         unfolding.check_roots(certificate)?;
         unfolding.add_nodes();
@@ -123,13 +126,17 @@ impl<'a> Unfolding<'a> {
         let entry = program
             .function_named(&certificate.program.entry)
             .ok_or_else(|| Fault::form("the entry is not there"))?;
-        if certificate.program.entry != "main" {
-            return Err(Fault::unsupported("a run that does not begin with `main`"));
+        let is_whole = self.beginning.is_of_program();
+        if is_whole && certificate.program.entry != "main" {
+            return Err(Fault::unsupported("a program that does not begin with `main`"));
+        }
+        if !is_whole && has_any_arguments(program, entry) {
+            return Err(Fault::unsupported("a function with any number of arguments"));
         }
         if !program.run_at(Moment::AtExit).is_empty() {
             return Err(Fault::unsupported("functions that run at the exit"));
         }
-        let mut expected = program.run_at(Moment::BeforeMain);
+        let mut expected = if is_whole { program.run_at(Moment::BeforeMain) } else { Vec::new() };
         expected.push(entry);
         let roots: Vec<FuncId> = self
             .instances
@@ -467,4 +474,10 @@ fn check_call(
         return Err("the arguments are not those of the function".to_owned());
     }
     Ok(())
+}
+
+/// Whether a function takes arguments that it does not name.
+fn has_any_arguments(program: &Program, function: FuncId) -> bool {
+    let ty = program.functions[function].ty;
+    matches!(program.types.get(ty), CType::Function { variadic: true, params, .. } if !params.is_empty())
 }

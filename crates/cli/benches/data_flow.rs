@@ -1,7 +1,8 @@
 //! The studies of [001] 7.3 on subjects of its authors' repository: all def-use pairs of whole programs.
 //!
 //!     cargo bench -p lydian-cli --bench data_flow -- FOLDER [--subjects NAME,NAME] [--time SECONDS]
-//!         [--provers together,engines,exploration] [--out FILE]
+//!         [--provers together,engines,exploration] [--searches dfs,random-state,md2u,sdgs,cpgs]
+//!         [--out FILE]
 //!
 //! `FOLDER` is a copy of the repository (`tingsu/hybrid_dft` on GitHub), whose folder `benchmark` has
 //! the subjects. Their text with KLEE's functions is read, as it is, and `lydian prove --criteria
@@ -13,9 +14,15 @@
 //! median times at which they were decided, and beside them the paper's counts (`paper.csv`, from its
 //! tables 1, 2 and 4; its pairs are those of CIL's text, so their numbers differ). Then follow the
 //! pairs that two ways to prove decide differently, and the reasons for what is unknown.
+//!
+//! With `--searches` it is the study of the paper's table 2 instead: the exploration alone, in these orders
+//! (the paper's DFS, RSS, RSS-MD2U, SDGS and CPGS), with the pairs that each covers, the median of the times
+//! at which they were covered and half the distance between the quartiles, beside the paper's figures.
 
 #[path = "data_flow/paper.rs"]
 mod paper;
+#[path = "data_flow/searches.rs"]
+mod searches;
 #[path = "data_flow/subjects.rs"]
 mod subjects;
 #[path = "data_flow/tables.rs"]
@@ -46,6 +53,7 @@ struct Options {
     subjects: Vec<String>,
     time: f64,
     provers: Vec<String>,
+    searches: Vec<String>,
     out: Option<PathBuf>,
 }
 
@@ -55,18 +63,22 @@ fn main() {
     };
     let mut runs = Vec::new();
     for subject in SUBJECTS.iter().filter(|subject| options.wants(subject)) {
-        for provers in &options.provers {
-            let run = run(subject, provers, &options);
+        for way in options.ways() {
+            let run = run(subject, &way, &options);
             say(&run.line());
             runs.push(run);
         }
     }
-    for provers in &options.provers {
-        let own: Vec<&Run> = runs.iter().filter(|run| run.provers == *provers).collect();
-        say(&format!("\n{provers}:\n{}", tables::verdicts(&own)));
+    if options.searches.is_empty() {
+        for provers in &options.provers {
+            let own: Vec<&Run> = runs.iter().filter(|run| run.provers == *provers).collect();
+            say(&format!("\n{provers}:\n{}", tables::verdicts(&own)));
+        }
+        say(&format!("\n{}", tables::reasons(&runs)));
+    } else {
+        say(&format!("\n{}", searches::table(&runs, &options.searches)));
     }
     say(&format!("\n{}", tables::disagreements(&runs)));
-    say(&format!("\n{}", tables::reasons(&runs)));
     if let Some(out) = &options.out {
         let text = serde_json::to_string_pretty(&runs).expect("results are valid JSON");
         std::fs::write(out, text + "\n").expect("the file can be written");
@@ -80,6 +92,7 @@ impl Options {
             subjects: Vec::new(),
             time: 20.0,
             provers: vec!["together".to_owned()],
+            searches: Vec::new(),
             out: None,
         };
         let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
@@ -90,6 +103,7 @@ impl Options {
                 "--subjects" => options.subjects = names(value()),
                 "--time" => options.time = value().parse().expect("seconds"),
                 "--provers" => options.provers = names(value()),
+                "--searches" => options.searches = names(value()),
                 "--out" => options.out = Some(value().into()),
                 option if option.starts_with('-') => panic!("no option is named {option}"),
                 folder => options.folder = folder.into(),
@@ -98,13 +112,35 @@ impl Options {
         (!options.folder.as_os_str().is_empty()).then_some(options)
     }
 
+    /// The ways to prove that are compared.
+    fn ways(&self) -> Vec<Way> {
+        let provers = self.provers.iter();
+        match self.searches.is_empty() {
+            true => provers.map(|provers| Way { provers: provers.clone(), search: None }).collect(),
+            false => {
+                let exploration = |search: &String| Way {
+                    provers: "exploration".to_owned(),
+                    search: Some(search.clone()),
+                };
+                self.searches.iter().map(exploration).collect()
+            }
+        }
+    }
+
     fn wants(&self, subject: &Subject) -> bool {
         self.subjects.is_empty() || self.subjects.iter().any(|name| name == subject.name)
     }
 }
 
+/// Who looks for answers, and in which order the exploration follows paths.
+struct Way {
+    provers: String,
+    search: Option<String>,
+}
+
 /// Proves what is known of the pairs of a subject.
-fn run(subject: &Subject, provers: &str, options: &Options) -> Run {
+fn run(subject: &Subject, way: &Way, options: &Options) -> Run {
+    let Way { provers, search } = way;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let answers = folder.path().join("answers.json");
     let header = folder.path().join("klee");
@@ -113,13 +149,14 @@ fn run(subject: &Subject, provers: &str, options: &Options) -> Run {
     let mut command = Command::new(LYDIAN);
     command.arg("prove").arg(subject.file(&options.folder)).args(["--criteria", "all-uses"]);
     command.args(["--jobs", "1", "--provers", provers, "--time", &options.time.to_string()]);
+    search.iter().for_each(|search| _ = command.args(["--search", search]));
     command.arg("--json").arg(&answers).args(["--", "-w", "-I"]).arg(folder.path());
     let begun = Instant::now();
     let output = command.output().expect("lydian starts");
     let seconds = begun.elapsed().as_secs_f64();
     let mut run = Run {
         subject: subject.name.to_owned(),
-        provers: provers.to_owned(),
+        provers: search.as_ref().unwrap_or(provers).clone(),
         pairs: Vec::new(),
         seconds,
         trouble: None,

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexSet;
 use lydian_base::{EntityId, SourceMap};
 use lydian_check::document::{
-    Argument, ArgumentKind, Call, Certificate, EXTENSION, FORMAT, Goal, Instance, Object, Origin,
-    Part, Place, Point, PointKind, ProgramText, Rules, SignedOverflow, digest,
+    Argument, ArgumentKind, Beginning, Call, Certificate, EXTENSION, FORMAT, Goal, Instance,
+    Object, Origin, Part, Place, Point, PointKind, ProgramText, Rules, SignedOverflow, digest,
 };
 use lydian_ir::{FuncId, Program, StmtId, text};
 use lydian_prove::encode::provenance::{OriginKind, PlaceKind, VariablePlace};
@@ -156,7 +156,11 @@ impl<'w> Writer<'w> {
         let short: String = sha256.chars().take(DIGITS).collect();
         let file = format!("{short}.ir");
         let entry = program.functions[entry_of(encoded)].name.clone();
-        let text = ProgramText { file, sha256, entry };
+        let beginning = match encoded.is_whole {
+            true => Beginning::Program,
+            false => Beginning::Function,
+        };
+        let text = ProgramText { file, sha256, entry, beginning };
         Self { program, texts, encoded, contracts, pool, text }
     }
 

@@ -38,6 +38,7 @@ pub use invariants::PointInvariants;
 use kept_answers::{AnswerStore, KeptAnswers};
 pub use native_tests::NativeTest;
 pub use objectives::{ObjectiveProof, ObjectiveProofRequest, ObjectiveProofs};
+use overflow::OverflowingRun;
 use search::{CHECK_TIME, Search, alternates, chain, encode_whole};
 use source_invariants::SourceInvariants;
 pub(crate) use verdicts::MAIN;
@@ -52,6 +53,7 @@ pub(crate) mod invariants;
 mod kept_answers;
 mod native_tests;
 mod objectives;
+mod overflow;
 mod search;
 pub(crate) mod source_invariants;
 pub(crate) mod verdicts;
@@ -217,6 +219,12 @@ impl Proofs {
         for hit in hits {
             errors.extend(reader.error(hit.goal, ErrorAnswer::Reached(hit.inputs), RUN));
         }
+        if !program.wraps_on_overflow
+            && judge_overflow(&program, main, &mut errors, (begun, end), cancel)
+        {
+            proofs.clear();
+            explored.clear();
+        }
         let (mut certificates, mut invariants) = Default::default();
         if request.certify {
             let of = (&encoded, &pool);
@@ -277,6 +285,30 @@ impl Proofs {
 fn undefined(program: &Program) -> Vec<String> {
     let undefined = program.functions.values().filter(|function| function.body.is_none());
     undefined.map(|function| function.name.clone()).collect()
+}
+
+/// Says where answers rest on signed overflow that wraps. Whether a run overflows, so that nothing is
+/// unreachable.
+fn judge_overflow(
+    program: &LinkedProgram,
+    main: FuncId,
+    errors: &mut [ErrorProof],
+    (begun, end): (Instant, Instant),
+    cancel: &CancelToken,
+) -> bool {
+    for error in &mut *errors {
+        if let ErrorAnswer::Reached(inputs) = &error.answer {
+            error.overflow = overflow::overflow_before(program, main, (error, inputs));
+        }
+    }
+    if !errors.iter().any(|error| matches!(error.answer, ErrorAnswer::Unreachable(_))) {
+        return false;
+    }
+    let until = overflow::search_end(begun, end);
+    let Some(run) = OverflowingRun::find(program, main, until, cancel) else { return false };
+    let sentence = run.sentence(program);
+    errors.iter_mut().for_each(|error| overflow::take_back(error, &sentence));
+    true
 }
 
 /// Follows the program's one run for a part of the time, in turns with the engines.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use lydian_objective::criterion::set::CriterionChoice;
 
-use super::{CheckerArgs, OtherToolArgs, SemanticsArg, seconds};
+use super::{CheckerArgs, OtherToolArgs, SearchArg, SemanticsArg, seconds};
 
 #[derive(Debug, Args)]
 #[command(
@@ -35,6 +35,9 @@ pub(crate) struct ProveArgs {
     /// Who looks for answers: the engines of proofs, the exploration of paths, or both
     #[arg(long, value_enum, default_value = "together")]
     pub(crate) provers: ProversArg,
+    /// With criteria: which state the exploration of paths takes next
+    #[arg(long, value_enum, default_value_t = SearchArg::Mixed, requires = "criteria")]
+    pub(crate) search: SearchArg,
     /// How many threads work at once; with one, both parties take turns [default: as many as there are
     /// cores]
     #[arg(long, short, value_name = "N")]

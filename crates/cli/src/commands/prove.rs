@@ -112,7 +112,16 @@ fn show(text: &mut String, error: &ErrorProof) {
         ),
     };
     match &error.answer {
-        ErrorAnswer::Reached(inputs) => show_inputs(text, inputs),
+        ErrorAnswer::Reached(inputs) => {
+            show_inputs(text, inputs);
+            if let Some(place) = &error.overflow {
+                let _ = writeln!(
+                    text,
+                    "    a signed overflow at {place} comes first: C leaves open what follows, unless the \
+                     compiler is told that it wraps (-fwrapv)"
+                );
+            }
+        }
         ErrorAnswer::Unreachable(argument) => show_argument(text, argument),
         ErrorAnswer::Unknown(_) | ErrorAnswer::Unconfirmed(_) => {}
     }

@@ -82,6 +82,7 @@ fn request(args: &ProveArgs) -> Result<ObjectiveProofRequest, Failure> {
         },
         time: time_limit(args.time),
         provers: args.provers.into(),
+        search: args.search.into(),
         jobs: args.jobs,
         certify: args.certificates.is_some() || args.ledger.is_some(),
     })

@@ -94,6 +94,7 @@ impl AnswerReader<'_> {
             function: program.functions[function].name.clone(),
             answer,
             engine: engine.to_owned(),
+            overflow: None,
             call: (function, call),
         })
     }

@@ -33,6 +33,8 @@ struct KeptError {
     function: String,
     answer: ErrorAnswer,
     engine: String,
+    #[serde(default)]
+    overflow: Option<Place>,
     call: (FuncId, StmtId),
 }
 
@@ -91,6 +93,7 @@ impl<'r> AnswerStore<'r> {
             function: error.function.clone(),
             answer: error.answer.clone(),
             engine: error.engine.clone(),
+            overflow: error.overflow.clone(),
             call: error.call,
         };
         let kept = KeptAnswers {
@@ -114,11 +117,12 @@ impl KeptAnswers {
 
     /// The answers.
     pub(super) fn errors(self) -> Vec<ErrorProof> {
-        let error = |KeptError { place, function, answer, engine, call }| ErrorProof {
+        let error = |KeptError { place, function, answer, engine, overflow, call }| ErrorProof {
             place,
             function,
             answer,
             engine,
+            overflow,
             call,
         };
         self.errors.into_iter().map(error).collect()

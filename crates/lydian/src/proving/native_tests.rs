@@ -49,7 +49,11 @@ impl Proofs {
             };
             let place =
                 error.place.as_ref().map_or_else(|| error.function.clone(), ToString::to_string);
-            tests.push(NativeTest { file, text: program_text(&[place], inputs, &self.undefined) });
+            let mut text = program_text(&[place], inputs, &self.undefined);
+            if error.overflow.is_some() {
+                text.insert_str(0, "/* A signed overflow comes first: compile with -fwrapv. */\n");
+            }
+            tests.push(NativeTest { file, text });
         }
         tests
     }

@@ -21,6 +21,7 @@ use lydian_prove::encode::{Encoded, Goals};
 use lydian_prove::engines::{Decision, Recursive, Verdict};
 use lydian_prove::system::GoalId;
 use lydian_smt::{Limits, TermPool, standard_chain};
+use lydian_symex::Search as SearchOrder;
 use serde::Serialize;
 
 use super::answers::{AnswerReader, ProvedText};
@@ -65,6 +66,8 @@ pub struct ObjectiveProofRequest {
     pub time: Duration,
     /// Who looks for answers.
     pub provers: Provers,
+    /// Which state the exploration takes next.
+    pub search: SearchOrder,
     /// How many threads work at once; none for as many as there are cores. With one, the engines and the
     /// exploration take turns.
     pub jobs: Option<NonZeroUsize>,
@@ -159,8 +162,8 @@ impl ObjectiveProofs {
         let companion = Arc::new(ObjectiveCompanion::new(board.clone(), &parts, judging));
         let (end, last) = (end - request.time / CHECK_PART, end + GRACE);
         let explore = |workers: usize| {
-            let exploration =
-                ObjectiveExploration { text, entry: loaded.entry, asked: &asked, workers };
+            let (entry, search) = (loaded.entry, request.search);
+            let exploration = ObjectiveExploration { text, entry, asked: &asked, search, workers };
             let left = end.saturating_duration_since(Instant::now());
             exploration.run(&board, &Budget::start(Some(left), board.exploration().clone()));
         };

@@ -34,6 +34,10 @@ pub struct ErrorProof {
     pub answer: ErrorAnswer,
     /// The engine that found the answer.
     pub engine: String,
+    /// Where the run that was found overflows a signed number before it gets there, which C leaves
+    /// undefined; none if it does not, or if the compiler is told that overflow wraps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<Place>,
     /// The call.
     #[serde(skip)]
     pub(crate) call: (FuncId, StmtId),

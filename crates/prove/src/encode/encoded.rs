@@ -28,6 +28,8 @@ pub struct Encoded {
     /// The calls of recursive functions. Those from one point are in an order in which values of later ones
     /// depend on results of earlier ones only.
     pub calls: Vec<RecursiveCall>,
+    /// Whether runs begin with the program, and not in a function in any state.
+    pub is_whole: bool,
 }
 
 impl Encoded {

@@ -172,3 +172,72 @@ fn options_for_proofs_about_errors_are_refused_with_objectives() {
         place.refused(&format!("prove unit.c -c bc {option}"), 2, &[said]);
     }
 }
+
+/// Functions under test with conditions that never hold, whatever the arguments and the variables are.
+const UNDER_TEST: &str = "static unsigned calls;
+static const unsigned most[3] = { 4, 8, 15 };
+static unsigned step(unsigned by) { calls = calls * 2; return by + 2; }
+int sums(unsigned n)
+{
+    unsigned i = 0, sum = 0;
+    int y = 1;
+    while (i < n) {
+        i++;
+        sum = step(sum);
+        if (sum != 2 * i)
+            y = 9;
+    }
+    if (sum % 2)
+        y = 8;
+    return y;
+}
+int counts(int which, int turns)
+{
+    unsigned sum = 0;
+    if (which < 0 || which > 2)
+        return 0;
+    while (turns-- != 0) {
+        if (sum < most[which])
+            sum++;
+        if (sum > 15)
+            return 2;
+    }
+    return 1;
+}
+";
+
+#[test]
+fn proofs_about_functions_under_test_leave_certificates_that_stand() {
+    let place = Workplace::with(UNDER_TEST);
+    place.run("gen unit.c -f sums -f counts -c dc,mcdc -o tests --time 20 --json table.json");
+    let found = documents(&place);
+    let of_functions = |(_, text): &&(String, String)| text.contains(r#""beginning": "function""#);
+    assert!(found.iter().filter(of_functions).count() >= 2, "{} documents", found.len());
+    let ran = check(&place);
+    ran.says(0, &[]);
+    assert!(ran.out.contains("sum != 2 * i") && ran.out.contains("sum > 15"), "{ran}");
+}
+
+#[test]
+fn an_argument_that_needs_the_beginning_of_the_program_is_none_for_a_function_in_any_state() {
+    let place = Workplace::with(
+        "int __VERIFIER_nondet_int(void);
+static int level;
+int main(void)
+{
+    while (__VERIFIER_nondet_int()) {
+        if (level > 3)
+            return 1;
+    }
+    return 0;
+}
+",
+    );
+    std::fs::create_dir(place.path("tests")).expect("a folder");
+    place.done("prove unit.c -c dc --provers engines -j 1 --time 600 --ledger tests/ledger.sqlite");
+    check(&place).says(0, &[]);
+    change_certificates(&place, |certificate| {
+        certificate["program"]["beginning"] = json!("function");
+    });
+    check(&place).says(70, &[]);
+}

@@ -215,3 +215,53 @@ fn arguments_of_main_are_inputs_too() {
     let ran = place.done("prove unit.c --time 20");
     assert!(!ran.out.contains("unreachable ("), "{ran}");
 }
+
+/// A program whose assertion holds where signed overflow wraps, and which overflows for some input.
+const HOLDS_IF_IT_WRAPS: &str = "\
+static int less_one(int x) { return x - 1; }
+int main(void)
+{
+    int x = __VERIFIER_nondet_int();
+    check(less_one(x) + 1 == x);
+    return 0;
+}
+";
+
+#[test]
+fn nothing_is_unreachable_by_signed_overflow_that_wraps_unless_flags_say_so() {
+    let place = Workplace::with(&format!("{HEAD}{HOLDS_IF_IT_WRAPS}"));
+    let ran = place.done("prove unit.c --time 60 --json t.json --certificates kept");
+    let why = place.json("t.json")["errors"][0]["answer"]["unknown"].clone();
+    let why = why.as_str().unwrap_or_else(|| panic!("{ran}"));
+    assert!(why.contains("__VERIFIER_nondet_int() = -2147483648 overflows at unit.c:11:"), "{why}");
+    let ran = place.run("check kept");
+    assert!(!ran.out.contains("unreachable"), "there is no certificate: {ran}");
+    let ran = place.done("prove unit.c --time 60 -- -fwrapv");
+    assert!(ran.out.contains("unit.c:9:9: unreachable"), "{ran}");
+}
+
+#[test]
+fn an_error_that_a_run_gets_to_by_signed_overflow_says_where_it_overflows() {
+    let wrong = "    int x = __VERIFIER_nondet_int();
+    x = x + 10;
+    check(x >= -2147483638);";
+    let text = format!("{HEAD}int main(void)\n{{\n{wrong}\n    return 0;\n}}\n");
+    let place = Workplace::with(&text);
+    let ran = place.done("prove unit.c --time 60 --json t.json --tests runs");
+    assert!(ran.out.contains("reached"), "{ran}");
+    assert!(ran.out.contains("a signed overflow at unit.c:14:"), "{ran}");
+    assert_eq!(place.json("t.json")["errors"][0]["overflow"]["line"], 14, "{ran}");
+    assert!(place.read("runs/error-9.c").contains("compile with -fwrapv"), "{ran}");
+    let ran = place.done("prove unit.c --time 60 -- -fwrapv");
+    assert!(ran.out.contains("reached") && !ran.out.contains("signed overflow"), "{ran}");
+}
+
+#[test]
+fn what_no_run_gets_to_stays_unreachable_where_no_run_overflows() {
+    let (answer, text) = answer(
+        "    int x = __VERIFIER_nondet_int();
+    if (x > -1000 && x < 1000)
+        check(x * 2 - x == x);",
+    );
+    assert!(answer.get("unreachable").is_some(), "{text}");
+}

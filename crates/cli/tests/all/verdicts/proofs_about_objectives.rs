@@ -219,3 +219,32 @@ fn runs_that_cover_objectives_become_c_that_leads_there() {
     }
     assert!(outputs.iter().any(|output| output.contains("found")), "{outputs:?}");
 }
+
+#[test]
+fn each_order_of_the_exploration_comes_to_the_same_verdicts_where_all_paths_end() {
+    let place = crate::common::Workplace::with(
+        "int __VERIFIER_nondet_int(void);
+int main(void)
+{
+    int x = __VERIFIER_nondet_int(), y = 1;
+    if (x > 3)
+        y = 2;
+    if (x > 5 && y == 1)
+        y = 3;
+    return y;
+}
+",
+    );
+    for search in ["mixed", "dfs", "random-state", "md2u", "sdgs", "cpgs"] {
+        let ran = place.done(&format!(
+            "prove unit.c -c all-uses --provers exploration --search {search} --json t.json"
+        ));
+        let found = place.json("t.json");
+        let answers = found["objectives"].as_array().expect("a list").iter();
+        let unreachable = answers.filter(|one| one["answer"].get("unreachable").is_some());
+        let texts: Vec<&str> = unreachable.filter_map(|one| one["text"].as_str()).collect();
+        // `y = 1` to either outcome of `y == 1`, which x > 5 excludes; `y = 2` to true; `y = 3`.
+        assert_eq!(texts.len(), 4, "{search}: {texts:?}\n{ran}");
+    }
+    place.refused("prove unit.c --search dfs", 2, &["--criteria"]);
+}

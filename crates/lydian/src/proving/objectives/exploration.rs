@@ -7,7 +7,7 @@ use lydian_inputs::InputSpec;
 use lydian_ir::FuncId;
 use lydian_objective::{FunctionObjectives, Hyper, Site};
 use lydian_smt::{ChainConfig, standard_chain};
-use lydian_symex::{Config, Event, FoundTest, Pause, Summary, Task, Unreached, Workers};
+use lydian_symex::{Config, Event, FoundTest, Pause, Search, Summary, Task, Unreached, Workers};
 
 use super::super::answers::ProvedText;
 use super::super::board::{Board, Finding, Party};
@@ -27,6 +27,7 @@ pub(super) struct ObjectiveExploration<'a> {
     pub(super) text: ProvedText<'a>,
     pub(super) entry: FuncId,
     pub(super) asked: &'a AskedObjectives<'a>,
+    pub(super) search: Search,
     pub(super) workers: usize,
 }
 
@@ -47,6 +48,7 @@ impl ObjectiveExploration<'_> {
                 true => Unreached::Unknown,
                 false => Unreached::Evaluated,
             },
+            search: self.search,
             ..config(Pause::new(move || waiting.await_exploration()))
         };
         let task = Task {

@@ -1,8 +1,9 @@
 //! Certificates of the engines' proofs about objectives, for the ledger.
 //!
-//! The check of certificates knows runs of a program from its beginning, signed overflow that wraps, and
-//! allocations that succeed. Proofs about functions under test have none, nor have those about
-//! programs that allocate memory.
+//! The check of certificates knows runs of a program from its beginning and runs of a function from any
+//! state, signed overflow that wraps, and allocations that succeed. Proofs about code that allocates memory
+//! have none, nor have those about functions that read memory which is no object of the program: there the
+//! check knows less than the engines.
 
 use std::collections::BTreeMap;
 
@@ -103,7 +104,7 @@ impl CertifiedGoals {
 }
 
 impl Session<'_, '_> {
-    /// The certificates of some goals of a whole program.
+    /// The certificates of some goals.
     pub(super) fn certified(
         &self,
         (objectives, names): (&FunctionObjectives, &dyn Fn() -> GoalNames),
@@ -112,7 +113,7 @@ impl Session<'_, '_> {
         proofs: &[(GoalMeaning, Certificate)],
     ) -> CertifiedGoals {
         let is_known = !proofs.is_empty()
-            && self.project.entry().is_some()
+            && encoded.provenance.outside.is_none()
             && semantics.overflow == Overflow::Wrap
             && !allocates(&self.project.program, self.entry);
         if !is_known {

@@ -26,6 +26,17 @@ use crate::label::{Pred, Site};
 
 pub(crate) struct RuntimeErrorCoverage;
 
+/// How the names of objectives end that are overflows.
+const OVERFLOWS: &str = " overflows";
+/// The name of the overflow of a division, which traps however the program is compiled.
+const DIVISION_OVERFLOWS: &str = "division overflows";
+
+/// Whether the objective of this name is an overflow of signed numbers that wraps under `-fwrapv`, and that
+/// C leaves undefined otherwise.
+pub fn is_signed_overflow(name: &str) -> bool {
+    name.contains(OVERFLOWS) && !name.contains(DIVISION_OVERFLOWS)
+}
+
 impl Annotator for RuntimeErrorCoverage {
     fn criterion(&self) -> Criterion {
         Criterion::Rte
@@ -115,7 +126,7 @@ impl Errors<'_, '_, '_> {
                 self.push(expr, zero, "division by zero");
                 if matches!(op, BinOp::DivS | BinOp::RemS) {
                     let overflow = Pred::and(self.equals(a, least), self.equals(b, |_| -1));
-                    self.push(expr, overflow, "division overflows");
+                    self.push(expr, overflow, DIVISION_OVERFLOWS);
                 }
             }
             BinOp::ShlU | BinOp::ShlS | BinOp::ShrU | BinOp::ShrS => {

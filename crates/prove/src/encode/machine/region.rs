@@ -430,7 +430,8 @@ impl<'b, 's, 'a> Builder<'b, 's, 'a> {
         let system =
             System { variables, points, entry, initial, assumed, transitions, goals, inexact };
         let (goals, inputs) = (self.machine.goals.all, self.inputs);
-        Encoded { system, goals, inputs, inputs_before, provenance, calls }
+        let is_whole = self.machine.is_whole;
+        Encoded { system, goals, inputs, inputs_before, provenance, calls, is_whole }
     }
 
     /// The place of a slot that is a note for goals.
