@@ -33,9 +33,11 @@ use crate::plan::RedundantCell;
 use crate::rewrite::redundant::accesses::{
     AccessKind, Accesses, FactSet, for_each_part, is_in_variable,
 };
+use crate::rewrite::redundant::followers::Followers;
 use crate::rewrite::redundant::last_definitions::{LastDefinition, LastDefinitions};
 
 pub(crate) mod accesses;
+mod followers;
 pub(crate) mod last_definitions;
 pub(crate) mod steady;
 
@@ -298,12 +300,7 @@ pub(crate) fn redundant_probes(body: &Body, probes: &[Probe]) -> Vec<RedundantCe
     }
     let probes: Vec<Probe> = first.into_values().cloned().collect();
     let flow = ProbeGraph::new(body, &probes);
-    implied.extend(probes.iter().enumerate().filter_map(|(index, probe)| {
-        let cell = probe.removable()?;
-        let witnesses = flow.sources(index).or_else(|| flow.witnesses(index, &|_| true))?;
-        let of = witnesses.into_iter().flat_map(|witness| probes[witness].cells.clone());
-        Some(RedundantCell { cell, of: of.collect() })
-    }));
+    implied.extend(Followers::of(&flow).cells());
     implied
 }
 
@@ -445,20 +442,6 @@ impl<'a> ProbeGraph<'a> {
         }
     }
 
-    /// The kept probes after which control surely comes to a probe in a block, and of which one is
-    /// passed before each pass of it. `None` if there are no such probes.
-    fn sources(&self, probe: usize) -> Option<Vec<usize>> {
-        let ProbePlace::At(block, position) = self.probes[probe].place else { return None };
-        let mut way = BackwardSearch::new(self);
-        way.back(block, position)?;
-        if !way.found.iter().all(|source| self.is_within(*source, &way.edges)) {
-            return None;
-        }
-        let goes_on = way.between.iter().all(|(block, until)| self.goes_on(*block, 0, *until));
-        way.found.extend(way.inside);
-        goes_on.then_some(way.found)
-    }
-
     /// Whether one probe is passed only after another. `avoiding` are the blocks that are reachable
     /// without the other probe.
     fn is_behind(&self, witness: usize, probe: usize, avoiding: &[bool]) -> bool {
@@ -492,60 +475,6 @@ impl<'a> ProbeGraph<'a> {
             }
         }
         reached
-    }
-}
-
-/// A search backward from a probe, up to the next probes without a choice in between. These stand
-/// on edges, or in a block from where control surely continues: a trap may follow a probe that
-/// stands before an expression.
-struct BackwardSearch<'f> {
-    flow: &'f ProbeGraph<'f>,
-    /// The probes found on edges.
-    found: Vec<usize>,
-    /// The probes found in blocks.
-    inside: Vec<usize>,
-    /// The edges that were followed back.
-    edges: Vec<Edge>,
-    /// The blocks in between, each with the position up to which control passes it.
-    between: Vec<(BlockId, isize)>,
-}
-
-impl<'f> BackwardSearch<'f> {
-    const fn new(flow: &'f ProbeGraph<'f>) -> Self {
-        Self { flow, found: Vec::new(), inside: Vec::new(), edges: Vec::new(), between: Vec::new() }
-    }
-
-    /// Follows control back in a block from a position. `None` if some way has no kept probe.
-    fn back(&mut self, block: BlockId, from: isize) -> Option<()> {
-        let flow = self.flow;
-        let here = flow.inside.get(&block).map_or(&[][..], Vec::as_slice);
-        let mut before = here.iter().rev().filter(|(position, _)| *position < from);
-        let stays = |(position, probe): &&(isize, usize)| {
-            flow.probes[*probe].fixed && flow.goes_on(block, *position, from)
-        };
-        if let Some((_, source)) = before.find(stays) {
-            self.inside.push(*source);
-            return Some(());
-        }
-        self.between.push((block, from));
-        if block == flow.body.entry || self.between.len() > REACH {
-            return None;
-        }
-        for edge in flow.cfg.predecessors(block) {
-            if self.edges.contains(edge) || self.edges.len() > REACH {
-                return None;
-            }
-            self.edges.push(*edge);
-            let source = flow.fixed.get(edge).and_then(|all| all.first());
-            match source {
-                Some(source) => self.found.push(*source),
-                None if flow.cfg.successors(edge.from).len() == 1 => {
-                    self.back(edge.from, isize::MAX)?;
-                }
-                None => return None,
-            }
-        }
-        (!self.found.is_empty() || !self.inside.is_empty()).then_some(())
     }
 }
 
