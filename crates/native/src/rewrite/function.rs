@@ -26,7 +26,7 @@ use crate::rewrite::data_flow::probes::{FlowProbes, TablePlace};
 use crate::rewrite::data_flow::variables::{VariablePairs, flow_probes};
 use crate::rewrite::decision::DecisionEdit;
 use crate::rewrite::decision::unreached::LateEvaluation;
-use crate::rewrite::decision::vectors::{Recording, recording};
+use crate::rewrite::decision::vectors::{Recording, on_ways, recording};
 use crate::rewrite::edits::{EditAction, rank};
 use crate::rewrite::labels::{LabelsElsewhere, labels_by_probe, standalone_labels};
 use crate::rewrite::mutant_probes::MutantProbes;
@@ -489,8 +489,12 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             }
             None => (stateful, plain),
         };
-        let preds: Vec<(LabelId, &Pred)> =
+        let mut preds: Vec<(LabelId, &Pred)> =
             plain.iter().map(|label| (*label, &objectives.labels[*label].pred)).collect();
+        let by_way = if self.wanted.contains_key(&id) { None } else { on_ways(decision, &preds) };
+        if by_way.is_some() {
+            preds.clear();
+        }
         let recording = recording(
             decision,
             self.request.short_circuit,
@@ -510,6 +514,13 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
         );
         if site.keeps_value && tests_bits(self.body, decision) {
             edit.promote();
+        }
+        for (condition, labels) in by_way.unwrap_or_default() {
+            let cells = labels.map(|labels| match labels.is_empty() {
+                true => Vec::new(),
+                false => vec![self.plan.cell(function, labels)],
+            });
+            edit.set_on_ways(condition, &cells);
         }
         let of_mutant = |label: &LabelId| objectives.labels[*label].pred.has_mutant();
         let (mutants, others): (Vec<LabelId>, Vec<LabelId>) =
