@@ -26,13 +26,14 @@ use crate::rewrite::data_flow::probes::{FlowProbes, TablePlace};
 use crate::rewrite::data_flow::variables::{VariablePairs, flow_probes};
 use crate::rewrite::decision::DecisionEdit;
 use crate::rewrite::decision::unreached::LateEvaluation;
-use crate::rewrite::decision::vectors::{Recording, on_ways, recording};
+use crate::rewrite::decision::vectors::{Recording, ends, on_ways, recording};
 use crate::rewrite::edits::{EditAction, rank};
 use crate::rewrite::labels::{LabelsElsewhere, labels_by_probe, standalone_labels};
 use crate::rewrite::mutant_probes::MutantProbes;
 use crate::rewrite::paths::{ChoiceExit, PathProbes, path_probes};
 use crate::rewrite::predicates::POISON;
 use crate::rewrite::predicates::writer::{LabelCell, PredicateWriter, TextContext};
+use crate::rewrite::redundant::SureDecisions;
 use crate::rewrite::request::RewriteRequest;
 use crate::rewrite::sequences::monitors::FunctionMonitors;
 use crate::rewrite::source::bit_fields::tests_bits;
@@ -123,6 +124,7 @@ pub(crate) struct FunctionRewriter<'a, 'p> {
     pub(crate) user_labels: IndexMap<MarkId, String>,
     /// The counters of the function.
     pub(crate) counters: Counters,
+    sure_decisions: SureDecisions<'a>,
     pub(crate) function: FunctionEdits,
 }
 
@@ -165,6 +167,7 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             mutants: labels_by_probe(objectives, RootProbe::Mutant),
             user_labels,
             counters: Counters::default(),
+            sure_decisions: SureDecisions::default(),
             function,
         }
     }
@@ -491,7 +494,11 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
         };
         let mut preds: Vec<(LabelId, &Pred)> =
             plain.iter().map(|label| (*label, &objectives.labels[*label].pred)).collect();
-        let by_way = if self.wanted.contains_key(&id) { None } else { on_ways(decision, &preds) };
+        let by_way = on_ways(decision, &preds).filter(|_| {
+            !self.wanted.contains_key(&id)
+                && ends(decision).is_none()
+                && self.sure_decisions.has(self.body, id)
+        });
         if by_way.is_some() {
             preds.clear();
         }

@@ -8,7 +8,7 @@
 use indexmap::IndexMap;
 use lydian_base::EntityId;
 use lydian_ir::decision::Condition;
-use lydian_ir::{Body, ConditionId, Decision, Expr, ExprId, LocalKind, Purity, Truth};
+use lydian_ir::{Body, ConditionId, Decision, Expr, ExprId, LocalKind, Truth};
 use lydian_objective::decision::predicates::always_reached;
 use lydian_objective::decision::vector::{DecisionVector, sometimes_defined, vector_bits};
 use lydian_objective::{LabelId, Pred};
@@ -93,14 +93,12 @@ pub(crate) fn recording(
 
 /// The labels of a decision by the ways of its conditions, false and true, if each asks for no more
 /// than that a condition had a value: for the branches of a decision that would need bits for its
-/// conditions. `None` also if evaluation may end with a trap or a call after some way was taken,
-/// since a label is covered at the outcome.
+/// conditions. Such a label is covered at the outcome, so evaluation must surely come to one.
 pub(crate) fn on_ways(
     decision: &Decision,
     labels: &[(LabelId, &Pred)],
 ) -> Option<IndexMap<ConditionId, [Vec<LabelId>; 2]>> {
-    let is_pure = |condition: &Condition| condition.purity == Purity::Pure;
-    if !decision.conditions.values().all(is_pure) || ends(decision).is_some() {
+    if labels.is_empty() {
         return None;
     }
     let always = always_reached(&decision.tree);
