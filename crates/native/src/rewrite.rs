@@ -141,6 +141,13 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> RewrittenUnits {
         functions.push((number, rewriter.finish()));
     }
     let (nodes, refused) = nest(edits);
+    for action in &refused {
+        if let EditAction::Case { function, index, way } = action {
+            let found = functions.iter_mut().find(|(number, _)| number == function);
+            let Some((_, of)) = found else { continue };
+            of.switches[*index].ways[*way].at_label = false;
+        }
+    }
     if request.leaves_out {
         leave_out_redundant(request, &mut functions, &refused, &mut plan);
     }

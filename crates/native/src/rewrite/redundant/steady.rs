@@ -181,7 +181,8 @@ fn is_fixed(body: &Body, expr: ExprId, fixed: &FxHashSet<LocalId>) -> bool {
 mod tests {
     use lydian_base::{Arena, EntityId};
     use lydian_ir::source::FunctionSource;
-    use lydian_ir::stmt::{Block, Edge, SwitchCase, Terminator};
+    use lydian_ir::stmt::{Block, SwitchCase};
+    use lydian_ir::{CTypeId, Local, Storage, Type};
 
     use super::*;
 
@@ -209,10 +210,21 @@ mod tests {
             };
             Block { stmts: vec![], term }
         };
+        let (mut locals, mut exprs) = (Arena::new(), Arena::new());
+        let local = |kind| Local {
+            name: String::new(),
+            ty: CTypeId::from_index(0),
+            kind,
+            storage: Storage::Register(Type::Int(32)),
+            scope: lydian_base::Span::NONE,
+        };
+        let (var, param) = (locals.push(local(LocalKind::Var)), locals.push(local(LocalKind::Param)));
+        exprs.push(Expr::Local(var));
+        exprs.push(Expr::Local(param));
         Body {
-            params: vec![],
-            locals: Arena::new(),
-            exprs: Arena::new(),
+            params: vec![param],
+            locals,
+            exprs,
             stmts: Arena::new(),
             blocks: edges.iter().map(block).collect(),
             entry: bb(0),
@@ -235,5 +247,20 @@ mod tests {
         let mut probes: Vec<Probe> = (0..8).map(probe).collect();
         probes.extend(on(1, 0, 10).chain(on(2, 0, 11)).chain(on(2, 1, 12)).chain(on(5, 1, 13)));
         assert_eq!(steady_cells(&body, &probes, false), [0, 1, 2, 4, 5, 7, 10]);
+    }
+
+    #[test]
+    fn branches_on_parameters_count_as_decided_where_the_function_may_be_inlined() {
+        // 0 -> 1: head of a loop; 2: a branch on a parameter, with the arms 3 and 4; 5: a branch on a
+        // variable in the first arm; 6: its arm; 7: the last block; 8: the end.
+        let mut body =
+            body(&[&[1], &[2, 8], &[3, 4], &[5], &[7], &[6, 7], &[7], &[1], &[]]);
+        if let Terminator::Switch { value, .. } = &mut body.blocks[bb(2)].term {
+            *value = lydian_ir::ExprId::from_index(1);
+        }
+        let probe = |block: usize| Probe::at(ProbePlace::At(bb(block), 0), block as u32);
+        let probes: Vec<Probe> = (0..9).map(probe).collect();
+        assert_eq!(steady_cells(&body, &probes, false), [0, 1, 2, 7, 8]);
+        assert_eq!(steady_cells(&body, &probes, true), [0, 1, 2, 3, 4, 5, 7, 8]);
     }
 }
