@@ -65,7 +65,7 @@ impl FunctionEdits {
         let switches = self.switches.iter().filter(|edit| !refused.switches.contains(&edit.block));
         probes.extend(switches.flat_map(SwitchEdit::edge_probes));
         let implied = redundant_probes(body, &probes);
-        plan.steady.extend(steady_cells(body, &probes, may_be_inlined));
+        plan.steady.extend(steady_cells(Some(program), body, &probes, may_be_inlined));
         self.left_out.extend(implied.iter().map(|implied| implied.cell));
         self.decisions.iter_mut().for_each(|edit| edit.leave_out(&self.left_out));
         plan.redundant.extend(implied);

@@ -5,8 +5,10 @@
 //! as much in each turn, more at the end of the loop, and much time of the compiler.
 
 use lydian_ir::cfg::{Cfg, Dominators, Loops, PostDominators};
-use lydian_ir::stmt::{Edge, Terminator};
-use lydian_ir::{BlockId, Body, Expr, ExprId, LocalId, LocalKind, Stmt};
+use lydian_ir::stmt::{Callee, Edge, Terminator};
+use lydian_ir::{
+    BlockId, Body, Expr, ExprId, Linkage, LocalId, LocalKind, Program, Stmt,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::rewrite::redundant::accesses::for_each_part;
@@ -17,12 +19,18 @@ use crate::rewrite::redundant::{Probe, ProbePlace};
 ///
 /// Where `may_be_inlined`, branches that depend on parameters alone count as decided: in a copy
 /// for constant arguments they are.
-pub(crate) fn steady_cells(body: &Body, probes: &[Probe], may_be_inlined: bool) -> Vec<u32> {
+pub(crate) fn steady_cells(
+    program: Option<&Program>,
+    body: &Body,
+    probes: &[Probe],
+    may_be_inlined: bool,
+) -> Vec<u32> {
     let cfg = Cfg::new(body);
     let dominators = Dominators::new(&cfg);
     let loops = Loops::new(&cfg, &dominators);
     let ends = PostDominators::new(&cfg);
-    let branches = decided_branches(body, &cfg, may_be_inlined);
+    let fixed = fixed_locals(program, body, may_be_inlined);
+    let branches = decided_branches(body, &cfg, &fixed);
     let ways = branches.iter().flat_map(|from| cfg.successors(*from).iter().map(|to| (*to, *from)));
     let decided = ways.filter(|(to, _)| cfg.predecessors(*to).len() == 1).collect();
     let places = Places { body, cfg, dominators, ends, loops, branches, decided };
@@ -120,23 +128,28 @@ impl Places<'_> {
     }
 }
 
-/// The blocks that end with branches on constants or, where `may_be_inlined`, on parameters alone.
-fn decided_branches(body: &Body, cfg: &Cfg, may_be_inlined: bool) -> FxHashSet<BlockId> {
-    let fixed = fixed_locals(body, may_be_inlined);
+/// The blocks that end with branches on fixed values.
+fn decided_branches(body: &Body, cfg: &Cfg, fixed: &FxHashSet<LocalId>) -> FxHashSet<BlockId> {
     let is_decided = |block: &BlockId| {
         let operand = match &body.blocks[*block].term {
             Terminator::Branch { cond, .. } => *cond,
             Terminator::Switch { value, .. } => *value,
             _ => return false,
         };
-        is_fixed(body, operand, &fixed)
+        is_fixed(body, operand, fixed)
     };
     cfg.reverse_postorder().iter().copied().filter(is_decided).collect()
 }
 
 /// The registers whose value follows from constants and parameters: parameters that are never set,
-/// and variables that are set once, to such a value.
-fn fixed_locals(body: &Body, may_be_inlined: bool) -> FxHashSet<LocalId> {
+/// and variables that are set once, to such a value or to the result of a function without
+/// parameters that computes a constant, as functions that ask for the order of bytes do.
+fn fixed_locals(
+    program: Option<&Program>,
+    body: &Body,
+    may_be_inlined: bool,
+) -> FxHashSet<LocalId> {
+    let mut fixed: FxHashSet<LocalId> = FxHashSet::default();
     let mut set: FxHashMap<LocalId, Vec<Option<ExprId>>> = FxHashMap::default();
     for stmt in body.stmts.values() {
         let mut is_set = |local: &LocalId, value| set.entry(*local).or_default().push(value);
@@ -144,12 +157,17 @@ fn fixed_locals(body: &Body, may_be_inlined: bool) -> FxHashSet<LocalId> {
             Stmt::Assign { dst, value } => is_set(dst, Some(*value)),
             Stmt::Alloca { dst, .. } => is_set(dst, None),
             Stmt::Release { pointer } => is_set(pointer, None),
-            Stmt::Call { dst, .. } => dst.iter().for_each(|dst| is_set(dst, None)),
+            Stmt::Call { dst, callee, args, .. } => {
+                dst.iter().for_each(|dst| is_set(dst, None));
+                if args.is_empty() && program.is_some_and(|of| computes_a_constant(of, callee)) {
+                    fixed.extend(dst);
+                }
+            }
             Stmt::Havoc(havoc) => havoc.registers.iter().for_each(|dst| is_set(dst, None)),
             _ => {}
         }
     }
-    let mut fixed: FxHashSet<LocalId> = FxHashSet::default();
+    fixed.retain(|local| set.get(local).is_some_and(|values| values.len() == 1));
     if may_be_inlined {
         fixed.extend(body.params.iter().filter(|param| !set.contains_key(*param)));
     }
@@ -165,6 +183,19 @@ fn fixed_locals(body: &Body, may_be_inlined: bool) -> FxHashSet<LocalId> {
         }
         fixed.extend(more);
     }
+}
+
+/// Whether a function of this unit reads and writes nothing but its own variables, and calls nothing.
+fn computes_a_constant(program: &Program, callee: &Callee) -> bool {
+    let Callee::Direct(callee) = callee else { return false };
+    let callee = &program.functions[*callee];
+    let Some(body) = callee.body.as_ref().filter(|_| callee.linkage == Linkage::Internal) else {
+        return false;
+    };
+    let is_own = |expr: &Expr| !matches!(expr, Expr::AddrGlobal(_) | Expr::AddrFunc(_));
+    body.params.is_empty()
+        && body.stmts.values().all(|stmt| !matches!(stmt, Stmt::Call { .. } | Stmt::Havoc(_)))
+        && body.exprs.iter().all(|(_, expr)| is_own(expr))
 }
 
 fn is_fixed(body: &Body, expr: ExprId, fixed: &FxHashSet<LocalId>) -> bool {
@@ -246,7 +277,7 @@ mod tests {
         };
         let mut probes: Vec<Probe> = (0..8).map(probe).collect();
         probes.extend(on(1, 0, 10).chain(on(2, 0, 11)).chain(on(2, 1, 12)).chain(on(5, 1, 13)));
-        assert_eq!(steady_cells(&body, &probes, false), [0, 1, 2, 4, 5, 7, 10]);
+        assert_eq!(steady_cells(None, &body, &probes, false), [0, 1, 2, 4, 5, 7, 10]);
     }
 
     #[test]
@@ -260,7 +291,7 @@ mod tests {
         }
         let probe = |block: usize| Probe::at(ProbePlace::At(bb(block), 0), block as u32);
         let probes: Vec<Probe> = (0..9).map(probe).collect();
-        assert_eq!(steady_cells(&body, &probes, false), [0, 1, 2, 7, 8]);
-        assert_eq!(steady_cells(&body, &probes, true), [0, 1, 2, 3, 4, 5, 7, 8]);
+        assert_eq!(steady_cells(None, &body, &probes, false), [0, 1, 2, 7, 8]);
+        assert_eq!(steady_cells(None, &body, &probes, true), [0, 1, 2, 3, 4, 5, 7, 8]);
     }
 }
