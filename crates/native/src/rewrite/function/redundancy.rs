@@ -40,8 +40,8 @@ impl FunctionEdits {
         let refused = self.refused_edits(number, refused);
         let places = StatementPlaces::new(body);
         let edges = DecisionEdges::new(body);
-        let tables = self.tables((program, body), &places, &edges, &refused);
-        let (follow, firsts) = redundant_tables(body, &tables);
+        let (tables, numbers) = self.tables((program, body), &places, &edges, &refused);
+        let (follow, firsts) = redundant_tables(body, &tables, &numbers);
         self.left_out.extend(firsts);
         plan.redundant.extend(follow);
         let mut probes = tables;
@@ -100,14 +100,15 @@ impl FunctionEdits {
         all
     }
 
-    /// The probes that set one of several cells, on ways of conditions and before statements.
+    /// The probes that set one of several cells, on ways of conditions and before statements, and the
+    /// numbers of last definitions that choose them.
     fn tables(
         &self,
         (program, body): (&Program, &Body),
         places: &StatementPlaces,
         edges: &DecisionEdges,
         refused: &RefusedEdits,
-    ) -> Vec<Probe> {
+    ) -> (Vec<Probe>, FxHashMap<LocalId, LastDefinitions>) {
         let cfg = Cfg::new(body);
         // Last definitions are not followed if statements have copies or control can return to a
         // `setjmp`.
@@ -168,6 +169,6 @@ impl FunctionEdits {
             let cells = table.cells.iter().map(|cell| (*cell, 1)).collect();
             probes.push(Probe { place, cells, fixed: true, chooser });
         }
-        probes
+        (probes, numbers)
     }
 }

@@ -10,6 +10,7 @@
 
 use lydian_ir::BlockId;
 use lydian_ir::stmt::Edge;
+use rustc_hash::FxHashMap;
 
 use crate::plan::RedundantCell;
 use crate::rewrite::redundant::{ProbeGraph, ProbePlace, REACH};
@@ -17,8 +18,8 @@ use crate::rewrite::redundant::{ProbeGraph, ProbePlace, REACH};
 /// The probes that are left out.
 pub(crate) struct Followers<'f> {
     flow: &'f ProbeGraph<'f>,
-    /// For each probe that is left out, those that it follows from.
-    from: Vec<Option<Vec<usize>>>,
+    /// For each probe that is left out, the cells that it follows from.
+    from: Vec<Option<Vec<(u32, u32)>>>,
     /// For each probe, those that follow from it.
     followers: Vec<Vec<usize>>,
 }
@@ -40,6 +41,7 @@ impl<'f> Followers<'f> {
                 this.add(probe, &|| sources(flow, probe, &|other| !behind[other]));
             }
         }
+        this.add_edges();
         this
     }
 
@@ -49,7 +51,31 @@ impl<'f> Followers<'f> {
         }
         let Some(from) = find() else { return };
         from.iter().for_each(|other| self.followers[*other].push(probe));
-        self.from[probe] = Some(from);
+        let cells = from.iter().flat_map(|other| self.flow.probes[*other].cells.clone());
+        self.from[probe] = Some(cells.collect());
+    }
+
+    /// Adds the probes on edges by which a later probe chooses one of its cells: that cell shows that
+    /// control came by the edge.
+    fn add_edges(&mut self) {
+        let flow = self.flow;
+        let mut choosing: FxHashMap<BlockId, Vec<usize>> = FxHashMap::default();
+        for (table, probe) in flow.probes.iter().enumerate() {
+            let merged = probe.chooser.as_ref().map(|chooser| chooser.merged);
+            merged.into_iter().for_each(|block| choosing.entry(block).or_default().push(table));
+        }
+        for (index, probe) in flow.probes.iter().enumerate() {
+            let ProbePlace::Edges(edges) = &probe.place else { continue };
+            if self.from[index].is_some() || probe.removable().is_none() {
+                continue;
+            }
+            let Some(to) = edges.first().and_then(|edge| flow.cfg.target(*edge)) else { continue };
+            let tables = choosing.get(&to).into_iter().flatten();
+            self.from[index] = tables.copied().find_map(|table| {
+                let cells = flow.probes[table].chooser.as_ref()?.cells_of(&flow.cfg, edges)?;
+                flow.leads_to(to, table).then_some(cells)
+            });
+        }
     }
 
     /// Which probes are this one or follow from it.
@@ -66,10 +92,8 @@ impl<'f> Followers<'f> {
 
     /// The cells of these probes, each with the cells of which one is set if control passed it.
     pub(crate) fn cells(&self) -> impl Iterator<Item = RedundantCell> {
-        let probes = &self.flow.probes;
-        self.from.iter().zip(*probes).filter_map(|(from, probe)| {
-            let of = from.as_ref()?.iter().flat_map(|other| probes[*other].cells.clone());
-            Some(RedundantCell { cell: probe.removable()?, of: of.collect() })
+        self.from.iter().zip(self.flow.probes).filter_map(|(from, probe)| {
+            Some(RedundantCell { cell: probe.removable()?, of: from.clone()? })
         })
     }
 }
