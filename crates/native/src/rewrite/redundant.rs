@@ -27,7 +27,9 @@ use indexmap::map::Entry;
 use lydian_base::{EntityId, Span};
 use lydian_ir::cfg::Cfg;
 use lydian_ir::stmt::{Edge, Terminator};
-use lydian_ir::{BinOp, BlockId, Body, DecisionId, Expr, ExprId, LocalId, MarkId, Purity, Stmt, StmtId};
+use lydian_ir::{
+    BinOp, BlockId, Body, DecisionId, Expr, ExprId, LocalId, MarkId, Purity, Stmt, StmtId,
+};
 use lydian_objective::dataflow::UseSite;
 use rustc_hash::{FxHashMap, FxHashSet};
 

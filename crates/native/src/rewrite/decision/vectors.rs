@@ -106,7 +106,9 @@ pub(crate) fn on_ways(
     for (label, pred) in labels {
         let (condition, value) = match pred {
             Pred::And(reached, taken) => match (&**reached, value_of(taken)?) {
-                (Pred::Reached(same), (condition, value)) if *same == condition => (condition, value),
+                (Pred::Reached(same), (condition, value)) if *same == condition => {
+                    (condition, value)
+                }
                 _ => return None,
             },
             _ => value_of(pred).filter(|(condition, _)| always.contains(*condition))?,

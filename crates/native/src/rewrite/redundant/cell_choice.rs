@@ -141,7 +141,8 @@ impl CellChoice {
             }
         }
         let all_lead_here = edges.iter().all(|edge| cfg.target(*edge) == Some(self.merged));
-        let is_sure = all_lead_here && !own.is_empty() && own.iter().all(|cell| !others.contains(cell));
+        let is_sure =
+            all_lead_here && !own.is_empty() && own.iter().all(|cell| !others.contains(cell));
         is_sure.then_some(own)
     }
 }

@@ -31,7 +31,8 @@ impl<'f> Followers<'f> {
         let mut this = Self { flow, from: vec![None; count], followers: vec![Vec::new(); count] };
         for probe in 0..count {
             let is_fixed = |other: usize| flow.probes[other].fixed;
-            let find = || sources(flow, probe, &is_fixed).or_else(|| flow.witnesses(probe, &|_| true));
+            let find =
+                || sources(flow, probe, &is_fixed).or_else(|| flow.witnesses(probe, &|_| true));
             this.add(probe, &find);
         }
         for probe in 0..count {

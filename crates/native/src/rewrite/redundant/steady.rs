@@ -6,9 +6,7 @@
 
 use lydian_ir::cfg::{Cfg, Dominators, Loops, PostDominators};
 use lydian_ir::stmt::{Callee, Edge, Terminator};
-use lydian_ir::{
-    BlockId, Body, Expr, ExprId, Linkage, LocalId, LocalKind, Program, Stmt,
-};
+use lydian_ir::{BlockId, Body, Expr, ExprId, Linkage, LocalId, LocalKind, Program, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::rewrite::redundant::accesses::for_each_part;
@@ -34,9 +32,11 @@ pub(crate) fn steady_cells(
     let ways = branches.iter().flat_map(|from| cfg.successors(*from).iter().map(|to| (*to, *from)));
     let decided = ways.filter(|(to, _)| cfg.predecessors(*to).len() == 1).collect();
     let places = Places { body, cfg, dominators, ends, loops, branches, decided };
-    let is_steady = |probe: &&Probe| places.blocks_of(&probe.place).is_some_and(|blocks| {
-        blocks.iter().all(|block| places.cfg.is_reachable(*block) && places.is_steady(*block))
-    });
+    let is_steady = |probe: &&Probe| {
+        places.blocks_of(&probe.place).is_some_and(|blocks| {
+            blocks.iter().all(|block| places.cfg.is_reachable(*block) && places.is_steady(*block))
+        })
+    };
     let steady = probes.iter().filter(|probe| probe.removable().is_some()).filter(is_steady);
     steady.filter_map(Probe::removable).collect()
 }
@@ -60,7 +60,9 @@ impl Places<'_> {
     fn blocks_of(&self, place: &ProbePlace) -> Option<Vec<BlockId>> {
         match place {
             ProbePlace::At(block, _) => Some(vec![*block]),
-            ProbePlace::Edges(edges) => edges.iter().map(|edge| self.block_of(edges, *edge)).collect(),
+            ProbePlace::Edges(edges) => {
+                edges.iter().map(|edge| self.block_of(edges, *edge)).collect()
+            }
         }
     }
 
@@ -82,7 +84,9 @@ impl Places<'_> {
             }
             // Up to the innermost decided branch that leads here, if all ways behind it do.
             let Some((to, from)) = self.innermost_decided(at) else { return false };
-            if self.loops.innermost(from) != self.loops.innermost(at) || !(to == at || self.ends.post_dominates(at, to)) {
+            if self.loops.innermost(from) != self.loops.innermost(at)
+                || !(to == at || self.ends.post_dominates(at, to))
+            {
                 return false;
             }
             at = from;
@@ -97,7 +101,8 @@ impl Places<'_> {
                 let exits = around.exits.iter().filter(|exit| exit.from != around.header);
                 let mut ends = around.back_edges.iter().chain(exits);
                 ends.all(|edge| {
-                    self.dominators.dominates(block, edge.from) || self.is_decided_beside(edge.from, block)
+                    self.dominators.dominates(block, edge.from)
+                        || self.is_decided_beside(edge.from, block)
                 })
             }
         }
@@ -176,7 +181,8 @@ fn fixed_locals(
             [Some(value)] if body.locals[*local].kind != LocalKind::Param => Some((*local, value)),
             _ => None,
         });
-        let more = once.filter(|(local, value)| !fixed.contains(local) && is_fixed(body, *value, &fixed));
+        let more =
+            once.filter(|(local, value)| !fixed.contains(local) && is_fixed(body, *value, &fixed));
         let more: Vec<LocalId> = more.map(|(local, _)| local).collect();
         if more.is_empty() {
             return fixed;
@@ -249,7 +255,8 @@ mod tests {
             storage: Storage::Register(Type::Int(32)),
             scope: lydian_base::Span::NONE,
         };
-        let (var, param) = (locals.push(local(LocalKind::Var)), locals.push(local(LocalKind::Param)));
+        let (var, param) =
+            (locals.push(local(LocalKind::Var)), locals.push(local(LocalKind::Param)));
         exprs.push(Expr::Local(var));
         exprs.push(Expr::Local(param));
         Body {
@@ -284,8 +291,7 @@ mod tests {
     fn branches_on_parameters_count_as_decided_where_the_function_may_be_inlined() {
         // 0 -> 1: head of a loop; 2: a branch on a parameter, with the arms 3 and 4; 5: a branch on a
         // variable in the first arm; 6: its arm; 7: the last block; 8: the end.
-        let mut body =
-            body(&[&[1], &[2, 8], &[3, 4], &[5], &[7], &[6, 7], &[7], &[1], &[]]);
+        let mut body = body(&[&[1], &[2, 8], &[3, 4], &[5], &[7], &[6, 7], &[7], &[1], &[]]);
         if let Terminator::Switch { value, .. } = &mut body.blocks[bb(2)].term {
             *value = lydian_ir::ExprId::from_index(1);
         }
