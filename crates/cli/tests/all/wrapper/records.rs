@@ -27,7 +27,7 @@ static int odd(int n, int other) {
     default: sum += 256;
     case 70: ;
     }
-    switch (n) case 71: return 1;
+    switch (n) case 71: sum++;
     switch (n) { case 72: case 73: break; }
     return sum;
 }
