@@ -26,14 +26,13 @@ use crate::rewrite::data_flow::probes::{FlowProbes, TablePlace};
 use crate::rewrite::data_flow::variables::{VariablePairs, flow_probes};
 use crate::rewrite::decision::DecisionEdit;
 use crate::rewrite::decision::unreached::LateEvaluation;
-use crate::rewrite::decision::vectors::{Recording, ends, on_ways, recording};
+use crate::rewrite::decision::vectors::{Recording, recording};
 use crate::rewrite::edits::{EditAction, rank};
 use crate::rewrite::labels::{LabelsElsewhere, labels_by_probe, standalone_labels};
 use crate::rewrite::mutant_probes::MutantProbes;
 use crate::rewrite::paths::{ChoiceExit, PathProbes, path_probes};
 use crate::rewrite::predicates::POISON;
 use crate::rewrite::predicates::writer::{LabelCell, PredicateWriter, TextContext};
-use crate::rewrite::redundant::SureDecisions;
 use crate::rewrite::request::RewriteRequest;
 use crate::rewrite::sequences::monitors::FunctionMonitors;
 use crate::rewrite::source::bit_fields::tests_bits;
@@ -124,7 +123,6 @@ pub(crate) struct FunctionRewriter<'a, 'p> {
     pub(crate) user_labels: IndexMap<MarkId, String>,
     /// The counters of the function.
     pub(crate) counters: Counters,
-    sure_decisions: SureDecisions<'a>,
     pub(crate) function: FunctionEdits,
 }
 
@@ -167,7 +165,6 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             mutants: labels_by_probe(objectives, RootProbe::Mutant),
             user_labels,
             counters: Counters::default(),
-            sure_decisions: SureDecisions::default(),
             function,
         }
     }
@@ -492,16 +489,8 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
             }
             None => (stateful, plain),
         };
-        let mut preds: Vec<(LabelId, &Pred)> =
+        let preds: Vec<(LabelId, &Pred)> =
             plain.iter().map(|label| (*label, &objectives.labels[*label].pred)).collect();
-        let by_way = on_ways(decision, &preds).filter(|_| {
-            !self.wanted.contains_key(&id)
-                && ends(decision).is_none()
-                && self.sure_decisions.has(self.body, id)
-        });
-        if by_way.is_some() {
-            preds.clear();
-        }
         let recording = recording(
             decision,
             self.request.short_circuit,
@@ -521,13 +510,6 @@ impl<'a, 'p> FunctionRewriter<'a, 'p> {
         );
         if site.keeps_value && tests_bits(self.body, decision) {
             edit.promote();
-        }
-        for (condition, labels) in by_way.unwrap_or_default() {
-            let cells = labels.map(|labels| match labels.is_empty() {
-                true => Vec::new(),
-                false => vec![self.plan.cell(function, labels)],
-            });
-            edit.set_on_ways(condition, &cells);
         }
         let of_mutant = |label: &LabelId| objectives.labels[*label].pred.has_mutant();
         let (mutants, others): (Vec<LabelId>, Vec<LabelId>) =

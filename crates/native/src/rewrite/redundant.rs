@@ -20,16 +20,12 @@
 //! definition of `p` that reaches another: both follow from the edge by which control entered the
 //! loop's head.
 
-use std::cell::OnceCell;
-
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use lydian_base::{EntityId, Span};
 use lydian_ir::cfg::Cfg;
 use lydian_ir::stmt::{Edge, Terminator};
-use lydian_ir::{
-    BinOp, BlockId, Body, DecisionId, Expr, ExprId, LocalId, MarkId, Purity, Stmt, StmtId,
-};
+use lydian_ir::{BinOp, BlockId, Body, Expr, ExprId, LocalId, MarkId, Stmt, StmtId};
 use lydian_objective::dataflow::UseSite;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -254,19 +250,6 @@ pub(crate) fn redundant_tables(
     (implied, firsts)
 }
 
-/// Which decisions surely come to an outcome, once their first condition has a value.
-#[derive(Default)]
-pub(crate) struct SureDecisions<'a>(OnceCell<ProbeGraph<'a>>);
-
-impl<'a> SureDecisions<'a> {
-    /// Whether a decision of this body does. It is the same body in all calls.
-    pub(crate) fn has(&self, body: &'a Body, decision: DecisionId) -> bool {
-        let all = body.decisions[decision].conditions.values();
-        all.clone().all(|condition| condition.purity == Purity::Pure)
-            || self.0.get_or_init(|| ProbeGraph::new(body, &[])).ends_surely(decision)
-    }
-}
-
 /// A function's control flow with its probes.
 struct ProbeGraph<'a> {
     body: &'a Body,
@@ -304,48 +287,6 @@ impl<'a> ProbeGraph<'a> {
         inside.values_mut().for_each(|probes| probes.sort_unstable());
         let accesses = Accesses::new(body, &cfg);
         Self { body, probes, cfg, at_edge, fixed, inside, accesses }
-    }
-
-    /// Whether each evaluation of a decision surely comes to an outcome once its first condition has a
-    /// value.
-    fn ends_surely(&self, decision: DecisionId) -> bool {
-        let next = |block: BlockId| -> Vec<BlockId> {
-            match &self.body.blocks[block].term {
-                Terminator::Branch { then_to, else_to, origin: Some(origin), .. }
-                    if origin.decision == decision =>
-                {
-                    let ways = [(origin.then_outcome, then_to), (origin.else_outcome, else_to)];
-                    let goes_on = ways.into_iter().filter(|(outcome, _)| outcome.is_none());
-                    goes_on.map(|(_, to)| *to).collect()
-                }
-                _ => self.cfg.successors(block).to_vec(),
-            }
-        };
-        let begins = |block: &BlockId| match &self.body.blocks[*block].term {
-            Terminator::Branch { origin: Some(origin), .. } => {
-                origin.decision == decision && origin.begins
-            }
-            _ => false,
-        };
-        let mut work: Vec<BlockId> = self.body.blocks.ids().filter(begins).flat_map(next).collect();
-        let mut seen = FxHashSet::default();
-        while let Some(block) = work.pop() {
-            if seen.len() > REACH {
-                return false;
-            }
-            let next = next(block);
-            let is_forward = |to: &BlockId| self.cfg.position(*to) > self.cfg.position(block);
-            if next.is_empty() && !ends_decision(&self.body.blocks[block].term, decision)
-                || !next.iter().all(is_forward)
-                || !self.goes_on(block, 0, isize::MAX)
-            {
-                return false;
-            }
-            if seen.insert(block) {
-                work.extend(next);
-            }
-        }
-        true
     }
 
     /// The witnesses of a probe, among the probes that `speaks` accepts: one of them is passed
@@ -456,11 +397,6 @@ impl<'a> ProbeGraph<'a> {
         }
         reached
     }
-}
-
-/// Whether a terminator is a condition of a decision.
-fn ends_decision(term: &Terminator, decision: DecisionId) -> bool {
-    matches!(term, Terminator::Branch { origin: Some(origin), .. } if origin.decision == decision)
 }
 
 /// A search forward from a probe for its witnesses.

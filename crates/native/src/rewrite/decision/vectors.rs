@@ -5,11 +5,9 @@
 //! are equal on all vectors with one outcome, the outcome alone is recorded. A condition that is
 //! not reached is evaluated only if its value can change the covered labels.
 
-use indexmap::IndexMap;
 use lydian_base::EntityId;
 use lydian_ir::decision::Condition;
 use lydian_ir::{Body, ConditionId, Decision, Expr, ExprId, LocalKind, Truth};
-use lydian_objective::decision::predicates::always_reached;
 use lydian_objective::decision::vector::{DecisionVector, sometimes_defined, vector_bits};
 use lydian_objective::{LabelId, Pred};
 
@@ -89,45 +87,6 @@ pub(crate) fn recording(
         }
     }
     Recording::Vector { labels: vectors.into_iter().map(|vector| vector.covers).collect(), needed }
-}
-
-/// The labels of a decision by the ways of its conditions, false and true, if each asks for no more
-/// than that a condition had a value: for the branches of a decision that would need bits for its
-/// conditions. Such a label is covered at the outcome, so evaluation must surely come to one.
-pub(crate) fn on_ways(
-    decision: &Decision,
-    labels: &[(LabelId, &Pred)],
-) -> Option<IndexMap<ConditionId, [Vec<LabelId>; 2]>> {
-    if labels.is_empty() {
-        return None;
-    }
-    let always = always_reached(&decision.tree);
-    let mut by_way: IndexMap<ConditionId, [Vec<LabelId>; 2]> = IndexMap::new();
-    for (label, pred) in labels {
-        let (condition, value) = match pred {
-            Pred::And(reached, taken) => match (&**reached, value_of(taken)?) {
-                (Pred::Reached(same), (condition, value)) if *same == condition => {
-                    (condition, value)
-                }
-                _ => return None,
-            },
-            _ => value_of(pred).filter(|(condition, _)| always.contains(*condition))?,
-        };
-        by_way.entry(condition).or_default()[usize::from(value)].push(*label);
-    }
-    Some(by_way)
-}
-
-/// The condition and its value, if a predicate is that it has this value.
-fn value_of(pred: &Pred) -> Option<(ConditionId, bool)> {
-    match pred {
-        Pred::Cond(condition) => Some((*condition, true)),
-        Pred::Not(pred) => match **pred {
-            Pred::Cond(condition) => Some((condition, false)),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 struct Vector {
@@ -252,7 +211,7 @@ pub(crate) fn doubtful(
     request: &RewriteRequest<'_>,
     body: &Body,
 ) -> Vec<bool> {
-    let always = always_reached(&decision.tree);
+    let always = lydian_objective::decision::predicates::always_reached(&decision.tree);
     let is_doubtful = |(id, condition): (ConditionId, &Condition)| {
         request.purpose == Purpose::Program
             && !always.contains(id)
