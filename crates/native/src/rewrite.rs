@@ -22,7 +22,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use lydian_ir::{ExprArena, FuncId};
+use lydian_ir::{ExprArena, FuncId, Linkage};
 use lydian_objective::{FunctionObjectives, RecordRequest, UnitFlows};
 
 use crate::plan::Plan;
@@ -141,6 +141,13 @@ pub fn rewrite_units(request: &RewriteRequest<'_>) -> RewrittenUnits {
         functions.push((number, rewriter.finish()));
     }
     let (nodes, refused) = nest(edits);
+    for action in &refused {
+        if let EditAction::Case { function, index, way } = action {
+            let found = functions.iter_mut().find(|(number, _)| number == function);
+            let Some((_, of)) = found else { continue };
+            of.switches[*index].ways[*way].at_label = false;
+        }
+    }
     if request.leaves_out {
         leave_out_redundant(request, &mut functions, &refused, &mut plan);
     }
@@ -199,8 +206,10 @@ fn leave_out_redundant(
 ) {
     for (number, function) in functions {
         let id = request.watched[*number as usize].function;
-        if let Some(body) = request.program.functions[id].body.as_ref() {
-            function.leave_out((request.program, body), *number, refused, plan);
+        let of = &request.program.functions[id];
+        if let Some(body) = of.body.as_ref() {
+            let may_be_inlined = of.linkage == Linkage::Internal;
+            function.leave_out((request.program, body), (*number, may_be_inlined), refused, plan);
         }
     }
 }

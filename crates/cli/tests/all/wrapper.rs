@@ -4,5 +4,6 @@ mod builds;
 mod faults;
 mod marked_tests;
 mod pairs_across_files;
+mod records;
 mod runs;
 mod written_objectives;

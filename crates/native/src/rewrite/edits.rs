@@ -19,6 +19,8 @@ pub(crate) enum EditAction {
     Label { style: MarkStyle, probe: String },
     /// The operand of a switch.
     Switch { function: u32, index: usize },
+    /// The label of a way out of a switch.
+    Case { function: u32, index: usize, way: usize },
     /// The operand of a computed `goto`, with the comparisons that find the way and set its cell.
     Goto { dispatch: String },
     /// A decision of a watched function.
@@ -40,6 +42,7 @@ pub(crate) mod rank {
     pub(crate) const INSERT: u8 = 0;
     pub(crate) const MARK: u8 = 1;
     pub(crate) const SWITCH: u8 = 2;
+    pub(crate) const CASE: u8 = 2;
     /// A root with a capture of its own span that is a decision's value.
     pub(crate) const ROOT_OF_DECISION: u8 = 3;
     /// A capture of a decision's value.

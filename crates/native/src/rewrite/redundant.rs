@@ -33,11 +33,16 @@ use crate::plan::RedundantCell;
 use crate::rewrite::redundant::accesses::{
     AccessKind, Accesses, FactSet, for_each_part, is_in_variable,
 };
-use crate::rewrite::redundant::last_definitions::{LastDefinition, LastDefinitions};
+use crate::rewrite::redundant::followers::Followers;
+use crate::rewrite::redundant::last_definitions::LastDefinitions;
 
 pub(crate) mod accesses;
+mod cell_choice;
+mod followers;
 pub(crate) mod last_definitions;
 pub(crate) mod steady;
+
+pub(crate) use self::cell_choice::CellChoice;
 
 /// The most blocks that a search for witnesses enters.
 const REACH: usize = 64;
@@ -53,106 +58,6 @@ pub(crate) struct Probe {
     pub(crate) fixed: bool,
     /// How its cell is chosen, as far as that is known.
     pub(crate) chooser: Option<CellChoice>,
-}
-
-/// How the cell of a probe with several cells is chosen: by the edge through which control last
-/// entered a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CellChoice {
-    pub(crate) merged: BlockId,
-    /// The choice of each edge into the block, in their order.
-    pub(crate) by_edge: Vec<EdgeChoice>,
-    /// If the cell is chosen by the number of a local's last definition: the local, and the first
-    /// cell.
-    pub(crate) number: Option<(LocalId, u32)>,
-    /// The number of cells, if it is chosen by such a number.
-    pub(crate) count: u32,
-}
-
-/// The cell that an edge chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EdgeChoice {
-    /// A cell.
-    Cell(u32),
-    /// The cell that was chosen before.
-    Same,
-    /// An unknown one.
-    Unknown,
-}
-
-impl RedundantCell {
-    fn of_one(cell: u32, other: u32) -> Self {
-        Self { cell, of: vec![(other, 1)] }
-    }
-}
-
-impl CellChoice {
-    /// The choice of a use, which has one cell for each number from 0 on. `None` if the number is
-    /// no merged value.
-    pub(crate) fn of_number(
-        cfg: &Cfg,
-        body: &Body,
-        (local, numbers): (LocalId, &LastDefinitions),
-        number: LastDefinition,
-        (first, count): (u32, u32),
-    ) -> Option<Self> {
-        let LastDefinition::Merged(merged) = number else { return None };
-        let chosen = |edge: &Edge| match numbers.at_end(edge.from) {
-            Some(LastDefinition::Of(number)) => EdgeChoice::Cell(first + number),
-            Some(same) if same == number => EdgeChoice::Same,
-            Some(LastDefinition::Merged(_) | LastDefinition::After(_)) | None => {
-                EdgeChoice::Unknown
-            }
-        };
-        let edges = cfg.predecessors(merged).iter().map(chosen);
-        let entry = (merged == body.entry).then_some(EdgeChoice::Unknown);
-        let by_edge = edges.chain(entry).collect();
-        Some(Self { merged, by_edge, number: Some((local, first)), count })
-    }
-
-    /// The choice of a probe in the node that begins with `head`, by the block from which control
-    /// comes.
-    pub(crate) fn of_origin(
-        cfg: &Cfg,
-        body: &Body,
-        head: BlockId,
-        cells: &[(BlockId, u32)],
-    ) -> Self {
-        let chosen = |edge: &Edge| {
-            let found = cells.iter().find(|(from, _)| *from == edge.from);
-            found.map_or(EdgeChoice::Unknown, |(_, cell)| EdgeChoice::Cell(*cell))
-        };
-        let edges = cfg.predecessors(head).iter().map(chosen);
-        let entry = (head == body.entry).then_some(EdgeChoice::Unknown);
-        Self { merged: head, by_edge: edges.chain(entry).collect(), number: None, count: 0 }
-    }
-
-    /// If this choice determines another probe's choice: for each cell of the other probe, the
-    /// cells of this one that imply it.
-    fn says(&self, other: &Self) -> Option<Vec<RedundantCell>> {
-        if self.merged != other.merged {
-            return None;
-        }
-        if let (Some((local, first)), Some((same, theirs))) = (self.number, other.number)
-            && local == same
-        {
-            let row = 0..self.count.min(other.count);
-            return Some(row.map(|n| RedundantCell::of_one(theirs + n, first + n)).collect());
-        }
-        let mut says: IndexMap<u32, u32> = IndexMap::new();
-        for edges in self.by_edge.iter().zip(&other.by_edge) {
-            match edges {
-                (EdgeChoice::Cell(own), EdgeChoice::Cell(cell)) => {
-                    if says.insert(*own, *cell).is_some_and(|before| before != *cell) {
-                        return None;
-                    }
-                }
-                (EdgeChoice::Same, EdgeChoice::Same) => {}
-                _ => return None,
-            }
-        }
-        Some(says.into_iter().map(|(own, cell)| RedundantCell::of_one(cell, own)).collect())
-    }
 }
 
 impl Probe {
@@ -298,26 +203,27 @@ pub(crate) fn redundant_probes(body: &Body, probes: &[Probe]) -> Vec<RedundantCe
     }
     let probes: Vec<Probe> = first.into_values().cloned().collect();
     let flow = ProbeGraph::new(body, &probes);
-    implied.extend(probes.iter().enumerate().filter_map(|(index, probe)| {
-        let cell = probe.removable()?;
-        let witnesses = flow.sources(index).or_else(|| flow.witnesses(index, &|_| true))?;
-        let of = witnesses.into_iter().flat_map(|witness| probes[witness].cells.clone());
-        Some(RedundantCell { cell, of: of.collect() })
-    }));
+    implied.extend(Followers::of(&flow).cells());
     implied
 }
 
 /// The redundant probes among those that set one of several cells: their cells with the cells that
 /// imply them, and the first cell of each probe.
-pub(crate) fn redundant_tables(body: &Body, tables: &[Probe]) -> (Vec<RedundantCell>, Vec<u32>) {
+pub(crate) fn redundant_tables(
+    body: &Body,
+    tables: &[Probe],
+    numbers: &FxHashMap<LocalId, LastDefinitions>,
+) -> (Vec<RedundantCell>, Vec<u32>) {
     let flow = ProbeGraph::new(body, tables);
     let (mut implied, mut firsts) = (Vec::new(), FxHashMap::default());
     let mut by_place: IndexMap<&ProbePlace, Vec<usize>> = IndexMap::new();
     for (index, table) in tables.iter().enumerate() {
         by_place.entry(&table.place).or_default().push(index);
     }
-    let says =
-        |from: usize, to: usize| tables[from].chooser.as_ref()?.says(tables[to].chooser.as_ref()?);
+    let says = |from: usize, to: usize| {
+        let (from, to) = (tables[from].chooser.as_ref()?, tables[to].chooser.as_ref()?);
+        from.says(to).or_else(|| from.says_by_numbers(to, &flow.cfg, body, numbers))
+    };
     let first = |table: usize| Some(tables[table].chooser.as_ref()?.number?.1);
     // Of several probes at one place, those that are kept determine the others.
     for all in by_place.values() {
@@ -420,6 +326,18 @@ impl<'a> ProbeGraph<'a> {
         (!found.is_empty() && found.iter().all(is_behind)).then_some(found)
     }
 
+    /// Whether control surely comes from the start of a block to a probe.
+    fn leads_to(&self, block: BlockId, probe: usize) -> bool {
+        let mut search = ForwardSearch {
+            flow: self,
+            speaks: &|other| other == probe,
+            open: FxHashSet::default(),
+            done: FxHashSet::default(),
+            found: Vec::new(),
+        };
+        search.block(block).is_some() && search.found == [probe]
+    }
+
     /// Whether control surely continues after the statements of a block between two positions and,
     /// at the end of the block, after its terminator.
     fn goes_on(&self, block: BlockId, from: isize, until: isize) -> bool {
@@ -443,20 +361,6 @@ impl<'a> ProbeGraph<'a> {
             ProbePlace::Edges(own) => own.iter().all(|edge| edges.contains(edge)),
             ProbePlace::At(..) => false,
         }
-    }
-
-    /// The kept probes after which control surely comes to a probe in a block, and of which one is
-    /// passed before each pass of it. `None` if there are no such probes.
-    fn sources(&self, probe: usize) -> Option<Vec<usize>> {
-        let ProbePlace::At(block, position) = self.probes[probe].place else { return None };
-        let mut way = BackwardSearch::new(self);
-        way.back(block, position)?;
-        if !way.found.iter().all(|source| self.is_within(*source, &way.edges)) {
-            return None;
-        }
-        let goes_on = way.between.iter().all(|(block, until)| self.goes_on(*block, 0, *until));
-        way.found.extend(way.inside);
-        goes_on.then_some(way.found)
     }
 
     /// Whether one probe is passed only after another. `avoiding` are the blocks that are reachable
@@ -492,60 +396,6 @@ impl<'a> ProbeGraph<'a> {
             }
         }
         reached
-    }
-}
-
-/// A search backward from a probe, up to the next probes without a choice in between. These stand
-/// on edges, or in a block from where control surely continues: a trap may follow a probe that
-/// stands before an expression.
-struct BackwardSearch<'f> {
-    flow: &'f ProbeGraph<'f>,
-    /// The probes found on edges.
-    found: Vec<usize>,
-    /// The probes found in blocks.
-    inside: Vec<usize>,
-    /// The edges that were followed back.
-    edges: Vec<Edge>,
-    /// The blocks in between, each with the position up to which control passes it.
-    between: Vec<(BlockId, isize)>,
-}
-
-impl<'f> BackwardSearch<'f> {
-    const fn new(flow: &'f ProbeGraph<'f>) -> Self {
-        Self { flow, found: Vec::new(), inside: Vec::new(), edges: Vec::new(), between: Vec::new() }
-    }
-
-    /// Follows control back in a block from a position. `None` if some way has no kept probe.
-    fn back(&mut self, block: BlockId, from: isize) -> Option<()> {
-        let flow = self.flow;
-        let here = flow.inside.get(&block).map_or(&[][..], Vec::as_slice);
-        let mut before = here.iter().rev().filter(|(position, _)| *position < from);
-        let stays = |(position, probe): &&(isize, usize)| {
-            flow.probes[*probe].fixed && flow.goes_on(block, *position, from)
-        };
-        if let Some((_, source)) = before.find(stays) {
-            self.inside.push(*source);
-            return Some(());
-        }
-        self.between.push((block, from));
-        if block == flow.body.entry || self.between.len() > REACH {
-            return None;
-        }
-        for edge in flow.cfg.predecessors(block) {
-            if self.edges.contains(edge) || self.edges.len() > REACH {
-                return None;
-            }
-            self.edges.push(*edge);
-            let source = flow.fixed.get(edge).and_then(|all| all.first());
-            match source {
-                Some(source) => self.found.push(*source),
-                None if flow.cfg.successors(edge.from).len() == 1 => {
-                    self.back(edge.from, isize::MAX)?;
-                }
-                None => return None,
-            }
-        }
-        (!self.found.is_empty() || !self.inside.is_empty()).then_some(())
     }
 }
 

@@ -36,9 +36,17 @@ impl Renderer<'_> {
             }
             EditAction::Switch { function, index } => {
                 let of = &self.functions[function];
-                let (operand, dispatch) =
-                    (self.inside(node), of.switches[*index].dispatch(&of.left_out));
-                format!("({{ __auto_type lydian_x = ({operand}) + 0; {dispatch} lydian_x; }})")
+                let operand = self.inside(node);
+                match of.switches[*index].dispatch(&of.left_out) {
+                    Some(dispatch) => format!(
+                        "({{ __auto_type lydian_x = ({operand}) + 0; {dispatch} lydian_x; }})"
+                    ),
+                    None => operand,
+                }
+            }
+            EditAction::Case { function, index, way } => {
+                let of = &self.functions[function];
+                of.switches[*index].ways[*way].at_label(&self.inside(node), &of.left_out)
             }
             EditAction::Goto { dispatch } => {
                 let operand = self.inside(node);

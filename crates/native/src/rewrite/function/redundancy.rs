@@ -33,15 +33,15 @@ impl FunctionEdits {
     pub(crate) fn leave_out(
         &mut self,
         (program, body): (&Program, &Body),
-        number: u32,
+        (number, may_be_inlined): (u32, bool),
         refused: &[EditAction],
         plan: &mut Plan,
     ) {
         let refused = self.refused_edits(number, refused);
         let places = StatementPlaces::new(body);
         let edges = DecisionEdges::new(body);
-        let tables = self.tables((program, body), &places, &edges, &refused);
-        let (follow, firsts) = redundant_tables(body, &tables);
+        let (tables, numbers) = self.tables((program, body), &places, &edges, &refused);
+        let (follow, firsts) = redundant_tables(body, &tables, &numbers);
         self.left_out.extend(firsts);
         plan.redundant.extend(follow);
         let mut probes = tables;
@@ -65,7 +65,7 @@ impl FunctionEdits {
         let switches = self.switches.iter().filter(|edit| !refused.switches.contains(&edit.block));
         probes.extend(switches.flat_map(SwitchEdit::edge_probes));
         let implied = redundant_probes(body, &probes);
-        plan.steady.extend(steady_cells(body, &probes));
+        plan.steady.extend(steady_cells(Some(program), body, &probes, may_be_inlined));
         self.left_out.extend(implied.iter().map(|implied| implied.cell));
         self.decisions.iter_mut().for_each(|edit| edit.leave_out(&self.left_out));
         plan.redundant.extend(implied);
@@ -100,14 +100,15 @@ impl FunctionEdits {
         all
     }
 
-    /// The probes that set one of several cells, on ways of conditions and before statements.
+    /// The probes that set one of several cells, on ways of conditions and before statements, and the
+    /// numbers of last definitions that choose them.
     fn tables(
         &self,
         (program, body): (&Program, &Body),
         places: &StatementPlaces,
         edges: &DecisionEdges,
         refused: &RefusedEdits,
-    ) -> Vec<Probe> {
+    ) -> (Vec<Probe>, FxHashMap<LocalId, LastDefinitions>) {
         let cfg = Cfg::new(body);
         // Last definitions are not followed if statements have copies or control can return to a
         // `setjmp`.
@@ -168,6 +169,6 @@ impl FunctionEdits {
             let cells = table.cells.iter().map(|cell| (*cell, 1)).collect();
             probes.push(Probe { place, cells, fixed: true, chooser });
         }
-        probes
+        (probes, numbers)
     }
 }

@@ -54,6 +54,7 @@ pub(crate) fn add_refused(
         | EditAction::Mark { .. }
         | EditAction::Label { .. }
         | EditAction::Switch { .. }
+        | EditAction::Case { .. }
         | EditAction::Goto { .. }
         | EditAction::Capture { .. } => {
             return;

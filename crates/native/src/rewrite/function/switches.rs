@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
+use lydian_base::Span;
 use lydian_ir::BlockId;
 use lydian_ir::stmt::Edge;
 use lydian_objective::LabelId;
@@ -10,6 +11,8 @@ use lydian_objective::LabelId;
 use crate::rewrite::edges::ExitProbes;
 use crate::rewrite::edits::{EditAction, rank};
 use crate::rewrite::function::FunctionRewriter;
+use crate::rewrite::request::Purpose;
+use crate::rewrite::source::scan;
 use crate::rewrite::switches::{SwitchEdit, SwitchExit};
 use crate::rewrite::text::tree::Edit;
 use crate::rewrite::uninstrumentable::NO_PLACE;
@@ -48,13 +51,30 @@ impl FunctionRewriter<'_, '_> {
             false => format!("case {} ... {}", integer(case.low), integer(case.high)),
         });
         let labels = labels.chain(std::iter::once("default".to_owned()));
-        let ways = (0..).zip(labels);
-        let ways = ways.map(|(way, label)| self.on_edge(block, way, label, &mut by_way));
-        let ways = ways.collect();
         let (function, index) = (self.number, self.function.switches.len());
+        let spans = cases.iter().map(|case| self.label_of_statement(case.span));
+        let spans: Vec<Option<Span>> = spans.chain(std::iter::once(None)).collect();
+        let ways = (0..).zip(labels).zip(&spans).map(|((way, label), at)| {
+            let exit = self.on_edge(block, way, label, &mut by_way);
+            SwitchExit { at_label: at.is_some(), ..exit }
+        });
+        let ways = ways.collect();
+        edits.extend(spans.into_iter().enumerate().filter_map(|(way, span)| {
+            let action = EditAction::Case { function, index, way };
+            Some(Edit { span: span?, rank: rank::CASE, action })
+        }));
         self.function.switches.push(SwitchEdit { block, ways });
         let action = EditAction::Switch { function, index };
         edits.push(Edit { span: site.operand, rank: rank::SWITCH, action });
+    }
+
+    /// The label of a case, if statements may stand before it and behind it.
+    fn label_of_statement(&self, label: Span) -> Option<Span> {
+        let map = self.request.map;
+        let text = map.slice(label);
+        let is_label = text.starts_with("case") && text.ends_with(':') && !text.contains('\n');
+        let stands = || scan::begins_statement(map.text(), label.start as usize);
+        (self.request.purpose == Purpose::Program && is_label && stands()).then_some(label)
     }
 
     /// The probes on one way out of a switch.
@@ -78,7 +98,7 @@ impl FunctionRewriter<'_, '_> {
         on_way.text.extend(of.steps.get(&edge).map(String::as_str));
         on_way.text.extend(self.counters.on_edges.get(&edge).map(|count| format!("{count}; ")));
         let tables = of.tables_on_edge(edge).collect();
-        SwitchExit { label, on_way, tables }
+        SwitchExit { label, on_way, tables, at_label: false }
     }
 
     /// Comparisons with the addresses of labels tell where a computed `goto` goes.

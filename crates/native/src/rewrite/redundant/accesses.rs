@@ -7,7 +7,7 @@
 
 use lydian_base::EntityId;
 use lydian_ir::cfg::Cfg;
-use lydian_ir::{BlockId, Body, Expr, ExprId, LocalId, Stmt, StmtId};
+use lydian_ir::{BinOp, BlockId, Body, CastOp, Expr, ExprId, LocalId, Stmt, StmtId, Type};
 use rustc_hash::FxHashMap;
 
 /// How far apart, in bytes, two addresses may be to count as near. The members of a struct are.
@@ -259,8 +259,8 @@ fn base(body: &Body, mut addr: ExprId) -> Option<ExprId> {
             Expr::AddrLocal(_) | Expr::AddrGlobal(_) => return None,
             Expr::Field { base, .. } => addr = *base,
             Expr::Index { base, index, size, bound } => {
-                let Expr::Const(_, index) = body.exprs[*index] else { return Some(addr) };
-                let offset = i128::from(index as i64) * i128::from(*size);
+                let Some(index) = small_constant(body, *index) else { return Some(addr) };
+                let offset = index * i128::from(*size);
                 if bound.is_none() {
                     distance += offset;
                 }
@@ -272,6 +272,31 @@ fn base(body: &Body, mut addr: ExprId) -> Option<ExprId> {
             _ => return Some(addr),
         }
     }
+}
+
+/// The value of an integer expression of constants, as a signed number, if it and its parts are
+/// small, so that nothing overflows.
+fn small_constant(body: &Body, expr: ExprId) -> Option<i128> {
+    let value = match &body.exprs[expr] {
+        Expr::Const(Type::Int(bits), value) => {
+            let unused = 128 - u32::from(*bits);
+            (*value << unused).cast_signed() >> unused
+        }
+        Expr::Cast(CastOp::SExt, _, inner) => small_constant(body, *inner)?,
+        Expr::Cast(CastOp::ZExt, _, inner) => {
+            small_constant(body, *inner).filter(|value| *value >= 0)?
+        }
+        Expr::Binary(op, a, b) => {
+            let (a, b) = (small_constant(body, *a)?, small_constant(body, *b)?);
+            match op {
+                BinOp::AddS => a + b,
+                BinOp::SubS => a - b,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    (value.abs() <= NEAR).then_some(value)
 }
 
 /// Expressions of one shape.

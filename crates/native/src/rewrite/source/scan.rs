@@ -30,3 +30,63 @@ pub(crate) fn after_first_pragmas(body: &str) -> u32 {
     }
     end as u32
 }
+
+/// Whether a label begins a statement of a block, so that another statement may stand before it.
+/// Labels before it may be those of a switch. What says that control falls through must stand right
+/// before the label.
+pub(crate) fn begins_statement(text: &str, at: usize) -> bool {
+    let Some(mut before) = text.get(..at) else { return false };
+    loop {
+        before = before.trim_end();
+        let line = before.rfind('\n').map_or(0, |at| at + 1);
+        if !before[line..].trim_start().starts_with('#') {
+            break;
+        }
+        before = &before[..line];
+    }
+    match before.chars().next_back() {
+        Some('{' | '}') => true,
+        Some(';') => {
+            let statement = before[..before.len() - 1].rsplit([';', '{', '}']).next();
+            !statement.is_some_and(|text| text.contains("fallthrough"))
+        }
+        Some(':') => {
+            before.rfind("case").or_else(|| before.rfind("default")).is_some_and(|label| {
+                let own = &before[label..before.len() - 1];
+                let is_label = !own.contains([';', '{', '}', ':', '?', '\n', '"']);
+                is_label && begins_statement(text, label)
+            })
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins_statement;
+
+    #[test]
+    fn labels_begin_statements_of_blocks_but_not_of_arms_or_behind_attributes() {
+        let last = |text: &str| begins_statement(text, text.rfind("case").unwrap_or(0));
+        for text in [
+            "switch (n) { case 1:",
+            "x(); case 1:",
+            "if (x) { } case 1:",
+            "x(); case 1: case 2:",
+            "x(); default:\n# 3 \"a.c\"\n  case 2:",
+        ] {
+            assert!(last(text), "{text}");
+        }
+        for text in [
+            "switch (n) case 1:",
+            "if (n) x(); else case 1:",
+            "x(); __attribute__((fallthrough)); case 1:",
+            "x(); [[fallthrough]];\n# 3 \"a.c\"\ncase 1:",
+            "if (n) case 1: case 2:",
+            "do case 1:",
+            "own: case 1:",
+        ] {
+            assert!(!last(text), "{text}");
+        }
+    }
+}
