@@ -103,11 +103,6 @@ pub fn preprocess(
         expand_predicates(clang, &mut stripped.labels, &with_macros)?;
     }
     let is_gcc = matches!(how, Preprocessing::Compiler { is_gcc: true, .. });
-    let foreign = match how {
-        Preprocessing::Clang => foreign_assembly(clang, flags, &stripped.text)?,
-        // The user's own compiler assembles it.
-        Preprocessing::Compiler { .. } | Preprocessing::Done => Replacements::default(),
-    };
     let words = match (self_running, how) {
         (SelfRunning::IsPlain, _) => &SELF_RUNNING[..],
         // No compiler for this machine takes the handlers of another.
@@ -115,6 +110,11 @@ pub fn preprocess(
         (SelfRunning::Stays, _) => &[],
     };
     let plain = made_plain(&stripped.text, words);
+    let foreign = match how {
+        Preprocessing::Clang => foreign_assembly(clang, flags, &stripped.text, &plain.0)?,
+        // The user's own compiler assembles it.
+        Preprocessing::Compiler { .. } | Preprocessing::Done => Replacements::default(),
+    };
     let mut made = assemble(&stripped, (&foreign, plain), &input.to_string_lossy(), is_gcc);
     made.source.find_columns(|file| {
         let path = flags.directory().map_or_else(|| PathBuf::from(file), |base| base.join(file));

@@ -43,8 +43,9 @@ pub(super) enum By {
 /// Whether something is a replacement of one kind.
 type IsOf = fn(&By) -> bool;
 
-/// Finds the foreign assembly of a preprocessed text without comments. Runs clang only where the text has
-/// assembly: once, and once more after each round that found some.
+/// Finds the foreign assembly of a preprocessed text without comments, which is edited further before
+/// anything reads it. Runs clang only where the text has assembly: once, and once more after each round that
+/// found some.
 ///
 /// # Errors
 /// Where clang cannot be run. Errors of the text itself are left to whoever parses it.
@@ -52,6 +53,7 @@ pub(super) fn foreign_assembly(
     clang: &Clang,
     flags: &CompileFlags,
     text: &str,
+    further: &[Edit],
 ) -> Result<Replacements, ClangError> {
     let found = scan::scan(text);
     if found.is_empty() {
@@ -60,7 +62,7 @@ pub(super) fn foreign_assembly(
     let mut foreign = vec![false; found.len()];
     loop {
         let made = replace::replacements(text, &found, &foreign);
-        if !ask::mark_refused(clang, flags, (text, &made), &found, &mut foreign)? {
+        if !ask::mark_refused(clang, flags, (text, &made, further), &found, &mut foreign)? {
             return Ok(made);
         }
     }

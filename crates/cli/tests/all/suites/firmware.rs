@@ -323,6 +323,20 @@ int stays(void)
 ";
 
 #[test]
+fn handlers_of_interrupts_stand_beside_assembly_for_another_machine() {
+    let place = Workplace::with(
+        "static volatile int ready;\n__attribute__((interrupt(\"IRQ\"))) void SysTick_Handler(void)\n{\n    ready = \
+         1;\n}\n__attribute__((interrupt, naked)) void PendSV_Handler(void)\n{\n    __asm volatile (\"bx \
+         lr\");\n}\nint f(int x)\n{\n    __asm volatile (\"cpsid i\" : : : \"memory\");\n    if (x > \
+         3)\n        return ready;\n    __asm volatile (\"cpsie i\" : : : \"memory\");\n    return 0;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    place.done("gen unit.c -c stmt --time 2 --json out.json");
+    let table = place.json("out.json");
+    assert_eq!(figures(&table, "f", "stmt"), [5, 5, 0, 0, 0], "{table:#}");
+}
+
+#[test]
 fn handlers_of_interrupts_are_tested_and_assumed_not_to_run_meanwhile() {
     let place = Workplace::with(HANDLERS);
     passes_everywhere(&place, "");

@@ -4,7 +4,7 @@ use super::Replacements;
 use super::scan::{Found, Kind, inline_words};
 use crate::clang::{Clang, ClangError, Message, Runs};
 use crate::flags::CompileFlags;
-use crate::preprocess::edits::Edits;
+use crate::preprocess::edits::{Edit, Edits};
 use std::io::Read as _;
 
 /// What stands in front of the text: clang assembles constructors though nobody calls them.
@@ -17,12 +17,12 @@ const KEPT_ALL: &str = "\n#pragma clang attribute pop\n";
 /// Registers of other machines, which this machine's assembler takes for symbols.
 const REGISTERS: [&str; 4] = ["sp", "pc", "lr", "xpsr"];
 
-/// Marks the assembly that clang refuses in the text with the replacements made so far. Returns whether
-/// there is any that was not marked before.
+/// Marks the assembly that clang refuses in the text with the replacements made so far and further edits.
+/// Returns whether there is any that was not marked before.
 pub(super) fn mark_refused(
     clang: &Clang,
     flags: &CompileFlags,
-    (text, made): (&str, &Replacements),
+    (text, made, further): (&str, &Replacements, &[Edit]),
     found: &[Found],
     foreign: &mut [bool],
 ) -> Result<bool, ClangError> {
@@ -36,7 +36,7 @@ pub(super) fn mark_refused(
     if news {
         return Ok(true);
     }
-    let edits = Edits::new(made.edits.clone());
+    let edits = Edits::new([&made.edits, further].concat());
     let edited = edits.apply(text);
     let front = format!("{KEEP_ALL}{}", made.prelude);
     for message in compile(clang, flags, &front, &edited)? {

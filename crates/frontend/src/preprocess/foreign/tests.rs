@@ -10,7 +10,7 @@ fn replaced(text: &str) -> String {
 
 fn made(text: &str) -> Replacements {
     let clang = Clang::locate().unwrap();
-    foreign_assembly(&clang, &CompileFlags::default(), text).unwrap()
+    foreign_assembly(&clang, &CompileFlags::default(), text, &[]).unwrap()
 }
 
 #[test]
