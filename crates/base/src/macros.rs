@@ -18,6 +18,19 @@ pub struct MacroUses {
     by_line: FxHashMap<(Arc<str>, u32), Vec<MacroUse>>,
 }
 
+/// The macro that a line defines if it is such a directive, and what follows its name.
+pub fn definition(line: &str) -> Option<(&str, &str)> {
+    let directive = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = directive.strip_prefix("define")?.strip_prefix([' ', '\t'])?.trim_start();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    Some(rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len())))
+}
+
+/// The tokens of a text without directives. Comments are none.
+pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    columns::tokens(text, false).into_iter().map(|token| token.text)
+}
+
 /// One use of a macro.
 #[derive(Debug)]
 pub(crate) struct MacroUse {

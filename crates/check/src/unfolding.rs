@@ -465,12 +465,10 @@ fn check_call(
     if !may_be {
         return Err("the call is of another function".to_owned());
     }
-    let ty = program.types.get(program.functions[function].ty);
-    let CType::Function { variadic, params, .. } = ty else {
+    if !matches!(program.types.get(program.functions[function].ty), CType::Function { .. }) {
         return Err("its type is none of a function".to_owned());
-    };
-    let is_variadic = *variadic && !params.is_empty();
-    if is_variadic || args.len() < body.params.len() {
+    }
+    if has_any_arguments(program, function) || args.len() < body.params.len() {
         return Err("the arguments are not those of the function".to_owned());
     }
     Ok(())

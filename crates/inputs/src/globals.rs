@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{
     Body, CTypeId, Callee, Expr, ExprId, FuncId, GlobalId, GlobalInit, Linkage, Program,
-    RelocationTarget, Stmt, libc,
+    RelocationTarget, Stmt, global_at, libc,
 };
 
 /// The uses of globals in one body.
@@ -137,20 +137,20 @@ fn mentions(body: &Body) -> Mentions {
     let mut found = Mentions::default();
     for expr in body.exprs.values() {
         if let Expr::Load { addr, .. } | Expr::LoadBits { addr, .. } = expr {
-            found.read.extend(global_at(body, *addr));
+            found.read.extend(global_at(&body.exprs, *addr));
         }
     }
     for stmt in body.stmts.values() {
         match stmt {
             Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => {
-                found.changed.extend(global_at(body, *addr));
+                found.changed.extend(global_at(&body.exprs, *addr));
             }
             Stmt::VaStart { list: dst } | Stmt::Zero { dst, .. } => {
-                found.changed.extend(global_at(body, *dst))
+                found.changed.extend(global_at(&body.exprs, *dst))
             }
             Stmt::Copy { dst, src, .. } => {
-                found.changed.extend(global_at(body, *dst));
-                found.read.extend(global_at(body, *src));
+                found.changed.extend(global_at(&body.exprs, *dst));
+                found.read.extend(global_at(&body.exprs, *src));
             }
             Stmt::Call { callee: Callee::Direct(callee), .. } => {
                 found.calls.insert(*callee);
@@ -167,20 +167,11 @@ fn mentions(body: &Body) -> Mentions {
     found
 }
 
-/// The global that an address lies in, where it is computed from nothing but it and indices.
-fn global_at(body: &Body, addr: ExprId) -> Option<GlobalId> {
-    match &body.exprs[addr] {
-        Expr::AddrGlobal(global) => Some(*global),
-        Expr::Field { base, .. } | Expr::Index { base, .. } => global_at(body, *base),
-        _ => None,
-    }
-}
-
 /// The globals whose address is used as a value.
 fn escaping(body: &Body) -> BTreeSet<GlobalId> {
     let mut found = BTreeSet::new();
     let mut as_value = |expr: ExprId| {
-        if let Some(global) = global_at(body, expr) {
+        if let Some(global) = global_at(&body.exprs, expr) {
             found.insert(global);
         }
     };

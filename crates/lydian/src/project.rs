@@ -17,12 +17,13 @@ use lydian_report::sources::Sources;
 
 use crate::configuration::Configuration;
 use crate::error::{Error, ErrorKind};
+use handlers::HandlerWrites;
 use request::{ProjectRequest, WholeProgramRequest};
 
 pub(crate) mod flags;
 mod functions;
 mod guesses;
-pub(crate) mod handlers;
+mod handlers;
 mod learning;
 pub(crate) mod linked;
 mod loading;
@@ -56,6 +57,8 @@ pub struct Project {
     pub(crate) request: ProjectRequest,
     /// The guesses about inputs, found when they are first asked for.
     guesses: OnceLock<Vec<GuessSummary>>,
+    /// What handlers of interrupts write, found when it is first asked for.
+    handlers: OnceLock<HandlerWrites>,
 }
 
 /// The source texts of a project.

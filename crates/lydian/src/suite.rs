@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use lydian_base::Diagnostic;
+use lydian_base::macros::definition;
 use lydian_frontend::preprocess::{SELF_RUNNING, SelfRunningAttributes};
 use lydian_ir::Program;
 use lydian_ir::test::{ExternalResult, Test};
@@ -304,15 +305,7 @@ fn registers(project: &Project, tests: &[SuiteTest]) -> Registers {
 /// The macros that the files of a program define anywhere.
 fn macros(project: &Project) -> BTreeSet<String> {
     let lines = project.texts.files().texts().flat_map(|text| &text.lines);
-    lines.filter_map(|line| defined_by(line)).map(str::to_owned).collect()
-}
-
-/// The macro that a line defines.
-fn defined_by(line: &str) -> Option<&str> {
-    let directive = line.trim_start().strip_prefix('#')?.trim_start();
-    let rest = directive.strip_prefix("define")?.strip_prefix([' ', '\t'])?.trim_start();
-    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    Some(&rest[..end.unwrap_or(rest.len())])
+    lines.filter_map(|line| Some(definition(line)?.0.to_owned())).collect()
 }
 
 impl SuiteFormat {

@@ -17,6 +17,15 @@ pub use super::operator::{BinOp, CastOp, CmpOp, UnOp};
 /// The expressions of a function. Operands come before their users, so ids are a topological order.
 pub type ExprArena = Arena<ExprId, Expr>;
 
+/// The global that an address lies in, where it is computed from nothing but it and indices.
+pub fn global_at(exprs: &ExprArena, address: ExprId) -> Option<GlobalId> {
+    match &exprs[address] {
+        Expr::AddrGlobal(global) => Some(*global),
+        Expr::Field { base, .. } | Expr::Index { base, .. } => global_at(exprs, *base),
+        _ => None,
+    }
+}
+
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Expr {

@@ -284,6 +284,16 @@ impl Terminator {
 }
 
 impl Stmt {
+    /// The address of the object that it gives a value, of a call where its result goes.
+    pub const fn written(&self) -> Option<ExprId> {
+        match self {
+            Self::Store { addr, .. } | Self::StoreBits { addr, .. } => Some(*addr),
+            Self::Copy { dst, .. } | Self::Zero { dst, .. } => Some(*dst),
+            Self::Call { dst_addr, .. } => *dst_addr,
+            _ => None,
+        }
+    }
+
     /// Calls `visit` with each expression that it evaluates, in the order of their evaluation.
     pub fn for_each_expr(&self, mut visit: impl FnMut(ExprId)) {
         match self {

@@ -6,10 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lydian_ir::{
-    Body, Expr, ExprId, FuncId, GlobalId, GlobalInit, Program, RelocationTarget, Stmt,
+    Body, Expr, ExprId, FuncId, GlobalId, GlobalInit, Program, RelocationTarget, Stmt, global_at,
 };
 use lydian_objective::fingerprint::reachable;
 use lydian_objective::{Assumption, AssumptionKind};
+
+use super::Project;
 
 /// How the names of handlers end, in CMSIS and other collections of headers.
 const ENDINGS: [&str; 5] = ["_IRQHandler", "_ISR", "_isr", "_irq_handler", "_interrupt"];
@@ -33,7 +35,7 @@ const EXCEPTIONS: [&str; 11] = [
 ];
 
 /// The handlers of a program, by their names and by tables of vectors.
-pub(crate) fn handlers(program: &Program) -> BTreeSet<FuncId> {
+fn handlers(program: &Program) -> BTreeSet<FuncId> {
     let is_handler = |name: &str| {
         ENDINGS.iter().any(|end| name.ends_with(end))
             || BEGINNINGS.iter().any(|start| name.starts_with(start))
@@ -60,20 +62,40 @@ fn in_vectors(program: &Program) -> impl Iterator<Item = FuncId> {
     })
 }
 
-/// The assumption of an argument about a function that reads what a handler may write meanwhile, other than
-/// volatile memory.
-pub(crate) fn undisturbed(program: &Program, function: FuncId) -> Option<Assumption> {
-    let mut written: BTreeMap<GlobalId, FuncId> = BTreeMap::new();
-    for handler in handlers(program).into_iter().filter(|handler| *handler != function) {
-        for global in variables(program, handler, written_in) {
-            written.entry(global).or_insert(handler);
+/// The variables that handlers write, each with those that do.
+#[derive(Debug, Default)]
+pub(super) struct HandlerWrites(BTreeMap<GlobalId, Vec<FuncId>>);
+
+impl HandlerWrites {
+    fn of(program: &Program) -> Self {
+        let mut all = Self::default();
+        for handler in handlers(program) {
+            for global in variables(program, handler, written_in) {
+                all.0.entry(global).or_default().push(handler);
+            }
         }
+        all
     }
-    let read = variables(program, function, read_in);
-    let (global, handler) = read.iter().find_map(|read| written.get_key_value(read))?;
-    let (handler, global) = (&program.functions[*handler].name, &program.globals[*global].name);
-    let sentence = format!("`{handler}`, which writes `{global}`, does not run meanwhile");
-    Some(Assumption::new(AssumptionKind::Other, handler, sentence))
+}
+
+impl Project {
+    /// The assumption of an argument about a function that reads what a handler may write meanwhile, other
+    /// than volatile memory.
+    pub(crate) fn undisturbed(&self, function: FuncId) -> Option<Assumption> {
+        let program = &self.program;
+        let HandlerWrites(written) = self.handlers.get_or_init(|| HandlerWrites::of(program));
+        if written.is_empty() {
+            return None;
+        }
+        let (global, handler) =
+            variables(program, function, read_in).into_iter().find_map(|global| {
+                let mut handlers = written.get(&global)?.iter();
+                Some((global, *handlers.find(|handler| **handler != function)?))
+            })?;
+        let (handler, global) = (&program.functions[handler].name, &program.globals[global].name);
+        let sentence = format!("`{handler}`, which writes `{global}`, does not run meanwhile");
+        Some(Assumption::new(AssumptionKind::Other, handler, sentence))
+    }
 }
 
 /// The variables that a function and all that it reaches access in some way.
@@ -85,19 +107,14 @@ fn variables(
     let (functions, _) = reachable(program, function);
     let bodies = functions.into_values().filter_map(|id| program.functions[id].body.as_ref());
     let all = bodies.flat_map(|body| {
-        let addresses = accessed(body);
-        addresses.into_iter().filter_map(|address| variable_of(body, address)).collect::<Vec<_>>()
+        let addresses = accessed(body).into_iter();
+        addresses.filter_map(|address| global_at(&body.exprs, address)).collect::<Vec<_>>()
     });
     all.collect()
 }
 
 fn written_in(body: &Body) -> Vec<ExprId> {
-    let written = body.stmts.values().filter_map(|stmt| match stmt {
-        Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => Some(*addr),
-        Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => Some(*dst),
-        _ => None,
-    });
-    written.collect()
+    body.stmts.values().filter_map(Stmt::written).collect()
 }
 
 fn read_in(body: &Body) -> Vec<ExprId> {
@@ -110,13 +127,4 @@ fn read_in(body: &Body) -> Vec<ExprId> {
         _ => None,
     });
     read.chain(copied).collect()
-}
-
-/// The variable in which an address lies, if the address says so.
-fn variable_of(body: &Body, address: ExprId) -> Option<GlobalId> {
-    match &body.exprs[address] {
-        Expr::AddrGlobal(global) => Some(*global),
-        Expr::Field { base, .. } | Expr::Index { base, .. } => variable_of(body, *base),
-        _ => None,
-    }
 }

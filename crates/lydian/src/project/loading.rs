@@ -120,6 +120,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
         whole,
         request: request.clone(),
         guesses: OnceLock::new(),
+        handlers: OnceLock::new(),
         program,
     })
 }

@@ -11,11 +11,11 @@
 //! engines decide. A run counts if the interpreter, told to stop at overflows, stops at one.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lydian_base::{CancelToken, Place};
-use lydian_ir::interp::{End, Location, Options, Silent, run};
+use lydian_ir::interp::{End, Location, Observer, Options, Silent, run};
 use lydian_ir::test::Test;
 use lydian_ir::{FuncId, Overflow, Program, TrapKind};
 use lydian_objective::annotate::values::runtime::is_signed_overflow;
@@ -63,16 +63,15 @@ pub(super) fn overflow_before(
     (error, inputs): (&ErrorProof, &[InputValue]),
 ) -> Option<Place> {
     let test = run_of(&program.linked.program, main, inputs);
-    let at = overflow_of(&program.linked.program, &test)?;
     let call = location(error.call);
     let mut watch = CallWatch::new(std::slice::from_ref(&call));
-    run(&program.linked.program, &test, &options(), &mut watch).ok()?;
+    let at = overflow_of(&program.linked.program, &test, &mut watch)?;
     place_of(program, at).filter(|_| watch.last.is_none())
 }
 
-/// Where a run overflows first.
-fn overflow_of(program: &Program, test: &Test) -> Option<Location> {
-    let outcome = run(program, test, &options(), &mut Silent).ok()?;
+/// Where a run overflows first, which ends it.
+fn overflow_of(program: &Program, test: &Test, observer: &mut impl Observer) -> Option<Location> {
+    let outcome = run(program, test, &options(), observer).ok()?;
     let overflows = outcome.end == End::Trapped(TrapKind::SignedOverflow);
     outcome.location.filter(|_| overflows)
 }
@@ -114,8 +113,8 @@ impl OverflowingRun {
         let encoded = encode_whole(&mut pool, (text, main), goals, semantics).ok()?;
         let goals: Vec<GoalId> = encoded.system.goals.ids().collect();
         let watch = OverflowWatch { text, main, encoded: &encoded, found: Mutex::default() };
-        let watch = std::sync::Arc::new(watch);
-        let companion: std::sync::Arc<dyn Companion + '_> = watch.clone();
+        let watch = Arc::new(watch);
+        let companion: Arc<dyn Companion + '_> = watch.clone();
         let schedule = Schedule {
             rounds: u32::MAX,
             limits,
@@ -124,7 +123,7 @@ impl OverflowingRun {
         };
         let recursive = Recursive { system: &encoded.system, calls: &encoded.calls };
         decide_recursive(&mut pool, recursive, &goals, &mut *standard_chain(&chain()), &schedule);
-        watch.take()
+        watch.found().take()
     }
 
     /// What it says about an error that no run gets to where overflow wraps.
@@ -180,8 +179,8 @@ struct OverflowWatch<'a> {
 }
 
 impl OverflowWatch<'_> {
-    fn take(&self) -> Option<OverflowingRun> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).take()
+    fn found(&self) -> MutexGuard<'_, Option<OverflowingRun>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -193,7 +192,7 @@ impl fmt::Debug for OverflowWatch<'_> {
 
 impl Companion for OverflowWatch<'_> {
     fn has_decided(&self, _goal: GoalId) -> bool {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.found().is_some()
     }
 
     fn take_turn(&self, _share: Duration) {}
@@ -202,9 +201,8 @@ impl Companion for OverflowWatch<'_> {
         let reader = RunReader { encoded: self.encoded, types: &self.text.types, pool };
         let inputs = reader.inputs(run.goal, run.trace);
         let test = run_of(self.text, self.main, &inputs);
-        let Some(at) = overflow_of(self.text, &test) else { return false };
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.get_or_insert(OverflowingRun { at, inputs });
+        let Some(at) = overflow_of(self.text, &test, &mut Silent) else { return false };
+        self.found().get_or_insert(OverflowingRun { at, inputs });
         true
     }
 }

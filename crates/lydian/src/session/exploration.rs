@@ -21,7 +21,6 @@ use super::state::{Conclusion, LastDiscovery, Round, Session};
 use super::test_validation::TestValidation;
 use super::unknown_reasons::reason;
 use crate::error::Error;
-use crate::project::handlers::undisturbed;
 use crate::project::registered::Registered;
 
 /// An objective that an exploration left.
@@ -185,7 +184,7 @@ impl Session<'_, '_> {
         let registered = if whole { Registered::of(program) } else { Registered::default() };
         let beside = registered.assumption(program);
         let beside: Vec<Assumption> =
-            beside.into_iter().chain(undisturbed(program, self.entry)).collect();
+            beside.into_iter().chain(self.project.undisturbed(self.entry)).collect();
         let mut unmet = summary.unmet.iter();
         let none_begin = unmet.find(|unmet| matches!(unmet, Unmet::Preconditions { .. }));
         let evidence = all.iter().map(|OpenGoal { goal, reasons, bounds }| {

@@ -257,20 +257,16 @@ impl Session<'_, '_> {
         }
         let reaches_out = !measured.run.attempts.is_empty();
         let meets_assembly = self.runner.meets_assembly();
-        let uncounted = match measured.run.outcome {
-            Outcome::Damaged => missing.iter().map(|goal| (*goal, DAMAGED.to_owned())).collect(),
-            _ if reaches_out => {
-                missing.iter().map(|goal| (*goal, REACHES_OUT.to_owned())).collect()
-            }
-            _ if left_out.is_some() => {
-                let name = left_out.as_deref().unwrap_or_default();
-                let why = format!("{LEFT_OUT} `{name}`, which is not supported");
-                missing.iter().map(|goal| (*goal, why.clone())).collect()
-            }
-            _ if meets_assembly => {
-                missing.iter().map(|goal| (*goal, ASSEMBLY.to_owned())).collect()
-            }
-            _ => self.uncounted(&missing, found.placed),
+        let of_left_out =
+            left_out.as_ref().map(|name| format!("{LEFT_OUT} `{name}`, which is not supported"));
+        let of_all = match measured.run.outcome {
+            Outcome::Damaged => Some(DAMAGED.to_owned()),
+            _ if reaches_out => Some(REACHES_OUT.to_owned()),
+            _ => of_left_out.or_else(|| meets_assembly.then(|| ASSEMBLY.to_owned())),
+        };
+        let uncounted = match of_all {
+            Some(why) => missing.iter().map(|goal| (*goal, why.clone())).collect(),
+            None => self.uncounted(&missing, found.placed),
         };
         if !uncounted.is_empty() {
             hyper_coverage.lack();

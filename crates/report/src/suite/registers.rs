@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lydian_base::macros::{definition, tokens};
 use lydian_ir::{CType, CTypeId, CTypes, RecordId};
 
 /// How often macros in replacements are replaced.
@@ -138,20 +139,16 @@ fn place(types: &CTypes, ty: CTypeId, offset: u64, size: u64) -> Option<String> 
 fn macros_of<'l>(mut lines: impl Iterator<Item = &'l str>) -> BTreeMap<String, Vec<String>> {
     let mut macros: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
     while let Some(line) = lines.next() {
-        let Some(directive) = line.trim_start().strip_prefix('#').map(str::trim_start) else {
-            continue;
-        };
-        let mut text = directive.to_owned();
+        let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
+        if let Some(name) = directive.trim_start().strip_prefix("undef") {
+            macros.insert(name.trim().to_owned(), None);
+        }
+        let mut text = line.to_owned();
         while text.ends_with('\\') {
             text.pop();
             text.push_str(lines.next().unwrap_or_default());
         }
-        if let Some(name) = text.strip_prefix("undef") {
-            macros.insert(name.trim().to_owned(), None);
-        }
-        let Some(rest) = text.strip_prefix("define").map(str::trim_start) else { continue };
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let (name, replacement) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
+        let Some((name, replacement)) = definition(&text) else { continue };
         let tokens = match replacement.starts_with('(') {
             true => None,
             false => tokens_of(replacement),
@@ -166,36 +163,13 @@ fn macros_of<'l>(mut lines: impl Iterator<Item = &'l str>) -> BTreeMap<String, V
 
 /// The words, numbers and signs of a replacement; none where it has others, such as strings.
 fn tokens_of(text: &str) -> Option<Vec<String>> {
-    let text = without_comments(text);
-    let mut tokens = Vec::new();
-    let mut rest = text.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let length = match first {
-            _ if is_word(first) => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
-            '<' if rest.starts_with("<<") => 2,
-            '(' | ')' | '*' | '+' | '-' | '|' => 1,
-            _ => return None,
-        };
-        tokens.push(rest[..length].to_owned());
-        rest = rest[length..].trim_start();
-    }
-    (tokens.len() <= MOST_TOKENS).then_some(tokens)
-}
-
-/// A replacement without comments.
-fn without_comments(text: &str) -> String {
-    let mut made = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("/*").or_else(|| rest.find("//")) {
-        made.push_str(&rest[..at]);
-        rest = match rest[at..].starts_with("//") {
-            true => "",
-            false => rest[at..].find("*/").map_or("", |end| &rest[at + end + 2..]),
-        };
-        made.push(' ');
-    }
-    made + rest
+    let is_word =
+        |token: &str| token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_known =
+        |token: &str| is_word(token) || ["(", ")", "*", "+", "-", "|", "<<"].contains(&token);
+    let tokens: Option<Vec<String>> =
+        tokens(text).map(|token| is_known(token).then(|| token.to_owned())).collect();
+    tokens.filter(|tokens| tokens.len() <= MOST_TOKENS)
 }
 
 /// Tokens with all macros replaced; none where that takes too many.

@@ -26,7 +26,6 @@ use lydian_symex::{Config, Mode, Summary};
 
 use super::local::{PROOF_TIME, semantics};
 use crate::error::Error;
-use crate::project::handlers::undisturbed;
 use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::state::Session;
 
@@ -41,7 +40,7 @@ impl<'a> Session<'a, '_> {
         config: &Config,
         budget: &Budget,
     ) -> Result<(), Error> {
-        let is_disturbed = undisturbed(&self.project.program, self.entry).is_some();
+        let is_disturbed = self.project.undisturbed(self.entry).is_some();
         if config.mode == Mode::Plain || self.project.entry().is_some() || is_disturbed {
             return Ok(());
         }

@@ -14,7 +14,6 @@ use lydian_symex::Unreached;
 
 use super::{implied_verdicts, infeasible_vectors};
 use crate::error::Error;
-use crate::project::handlers::undisturbed;
 use crate::session::goals::{FunctionUnderTest, Goal};
 use crate::session::state::Session;
 
@@ -89,7 +88,7 @@ impl Session<'_, '_> {
         let semantics = semantics(config);
         let prover = LocalProver::new(&program.types, body, objectives, semantics);
         // What is known of memory from one statement to the next is not known where a handler may run.
-        let prover = match undisturbed(program, self.entry) {
+        let prover = match self.project.undisturbed(self.entry) {
             Some(_) => prover,
             None => prover.with_ranges(program),
         };

@@ -39,7 +39,6 @@ use super::local::semantics;
 use crate::error::Error;
 use crate::measurement::placement::with_moved_objects;
 use crate::measurement::test_runner::Patience;
-use crate::project::handlers::undisturbed;
 use crate::project::undefined::calls_what_is_undefined;
 use crate::proving::invariants::PointInvariants;
 use crate::session::goals::{FunctionUnderTest, Goal};
@@ -236,7 +235,7 @@ impl Session<'_, '_> {
         let preconditions = self.project.surroundings().join("; ");
         let assumed = calls_what_is_undefined(self.project, self.entry).then(nothing_kept);
         let assumed: Vec<Assumption> =
-            assumed.into_iter().chain(undisturbed(&self.project.program, self.entry)).collect();
+            assumed.into_iter().chain(self.project.undisturbed(self.entry)).collect();
         move |invariants, certificates| Evidence::Complete {
             method: Evidence::ALL_RUNS.to_owned(),
             preconditions: preconditions.clone(),

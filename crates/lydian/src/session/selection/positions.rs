@@ -32,9 +32,7 @@ impl TestReduction<'_, '_, '_, '_> {
             return Ok(());
         }
         for at in 0..self.test.objects.len() {
-            let object = &self.test.objects[at];
-            let size = self.program().types.size(object.ty).unwrap_or_default();
-            if size > 0 && object.image.bytes.len() as u64 == size * object.count {
+            if let Some(size) = self.element_size(at) {
                 self.count_from_start(at, size)?;
                 while self.begin_later(at, size)? {}
             }

@@ -584,20 +584,21 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         }
     }
 
+    /// The size of an element of an object, if its bytes are those of its elements.
+    pub(super) fn element_size(&self, at: usize) -> Option<u64> {
+        let object = &self.test.objects[at];
+        let size = self.program().types.size(object.ty).filter(|size| *size > 0)?;
+        (object.image.bytes.len() as u64 == size * object.count).then_some(size)
+    }
+
     /// Shortens arrays to the elements that the run reads, where the interpreter sees them all.
     fn shorten(&mut self) -> Result<(), Error> {
         if self.is_stopped {
             return Ok(());
         }
         for at in 0..self.test.objects.len() {
-            let object = &self.test.objects[at];
-            let Some(size) = self.program().types.size(object.ty).filter(|size| *size > 0) else {
-                continue;
-            };
-            if object.image.bytes.len() as u64 != size * object.count || object.count < 2 {
-                continue;
-            }
-            let (mut low, mut high) = (1, object.count);
+            let Some(size) = self.element_size(at) else { continue };
+            let (mut low, mut high) = (1, self.test.objects[at].count);
             // The smallest sufficient length, if sufficiency is monotonic.
             while low < high && !self.is_over() {
                 let middle = low + (high - low) / 2;

@@ -8,9 +8,7 @@
 use lydian_inputs::callback::callback_of;
 use lydian_ir::scalars::{Scalar, ScalarKind};
 use lydian_ir::test::{GlobalInput, Image, ImagePointer, PointerTarget, Test};
-use lydian_ir::{
-    Callee, Expr, ExprArena, ExprId, FuncId, GlobalId, GlobalInit, Program, Stmt, libc,
-};
+use lydian_ir::{Callee, FuncId, GlobalId, GlobalInit, Program, Stmt, global_at, libc};
 use lydian_native::{MeasuredRun, Outcome};
 use lydian_report::suite::pointee_at;
 use rustc_hash::FxHashSet;
@@ -157,35 +155,18 @@ fn written_globals(program: &Program, function: FuncId) -> Vec<GlobalId> {
         let function = &program.functions[function];
         let Some(body) = function.body.as_ref().filter(|_| !function.library) else { continue };
         for stmt in body.stmts.values() {
-            let to = match stmt {
-                Stmt::Store { addr, .. } | Stmt::StoreBits { addr, .. } => Some(*addr),
-                Stmt::Copy { dst, .. } | Stmt::Zero { dst, .. } => Some(*dst),
-                Stmt::Call { callee, dst_addr, .. } => {
-                    if let Callee::Direct(target) = callee
-                        && seen.insert(*target)
-                    {
-                        waiting.push(*target);
-                    }
-                    *dst_addr
-                }
-                _ => None,
-            };
-            let to = to.and_then(|to| global_of(&body.exprs, to));
+            if let Stmt::Call { callee: Callee::Direct(target), .. } = stmt
+                && seen.insert(*target)
+            {
+                waiting.push(*target);
+            }
+            let to = stmt.written().and_then(|to| global_at(&body.exprs, to));
             written.extend(to.filter(|id| is_nameable(program, *id)));
         }
     }
     written.sort_unstable();
     written.dedup();
     written
-}
-
-/// The global that an address lies in, by its expression.
-fn global_of(exprs: &ExprArena, addr: ExprId) -> Option<GlobalId> {
-    match &exprs[addr] {
-        Expr::AddrGlobal(id) => Some(*id),
-        Expr::Field { base, .. } | Expr::Index { base, .. } => global_of(exprs, *base),
-        _ => None,
-    }
 }
 
 fn is_nameable(program: &Program, id: GlobalId) -> bool {
