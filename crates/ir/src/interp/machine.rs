@@ -103,6 +103,7 @@ pub(super) struct Machine<'p, 'c> {
     first_uses: FirstUses,
     tables: Option<CharacterTables>,
     result: Option<Vec<u8>>,
+    undetermined_result: Vec<usize>,
     /// The value with which a `setjmp` returns again.
     jump_value: Option<u32>,
     /// Bytes of the heap and stack.
@@ -139,6 +140,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             first_uses: FirstUses::default(),
             tables: None,
             result: None,
+            undetermined_result: Vec::new(),
             jump_value: None,
             used: 0,
             scratch: Vec::new(),
@@ -494,6 +496,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             location,
             open_calls: self.calls.trace(),
             result: self.result,
+            undetermined_result: self.undetermined_result,
             objects,
             globals: globals.collect(),
             undetermined_objects,

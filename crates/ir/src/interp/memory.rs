@@ -113,6 +113,11 @@ impl Bytes {
         Self { bytes, states }
     }
 
+    /// The positions of those that were not written.
+    pub(super) fn unwritten(&self) -> Vec<usize> {
+        area::unwritten(&self.states).collect()
+    }
+
     /// Whether all of them were written.
     pub(super) fn is_written(&self) -> bool {
         self.states.iter().all(|state| state & WRITTEN != 0)
@@ -196,8 +201,8 @@ impl Memory {
         found.map_or_else(|_| Vec::new(), |index| self.contents(base, self.inputs[index].size))
     }
 
-    /// The bytes of the input object at an address that hold what was computed from bytes that were
-    /// never written.
+    /// The bytes of the input object at an address that were never written, or hold what was computed
+    /// from such bytes.
     pub(super) fn input_undetermined(&self, base: u64) -> Vec<usize> {
         let found = self.inputs.binary_search_by_key(&base, |object| object.base);
         found.map_or_else(|_| Vec::new(), |index| self.undetermined(base, self.inputs[index].size))
@@ -212,8 +217,7 @@ impl Memory {
     pub(super) fn undetermined(&self, base: u64, size: u64) -> Vec<usize> {
         let Ok((number, offset)) = self.reach(base, size) else { return Vec::new() };
         let (_, states) = self.areas[number].slices(offset, size);
-        let kept = states.iter().enumerate().filter(|(_, state)| *state & area::KEPT != 0);
-        kept.map(|(at, _)| at).collect()
+        area::unwritten(states).collect()
     }
 
     fn contents(&self, base: u64, size: u64) -> Vec<u8> {

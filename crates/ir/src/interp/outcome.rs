@@ -66,8 +66,9 @@ pub struct Outcome {
     pub objects: Vec<Vec<u8>>,
     /// The contents of the globals at the end, in the order of the program.
     pub globals: Vec<Vec<u8>>,
-    /// The bytes of the test's objects that hold what was computed from bytes that were never written:
-    /// the object's position, and the byte's.
+    /// The bytes of the result that were never written, or hold what was computed from such bytes.
+    pub undetermined_result: Vec<usize>,
+    /// The same of the test's objects: the object's position, and the byte's.
     pub undetermined_objects: Vec<(usize, usize)>,
     /// The same of globals.
     pub undetermined_globals: Vec<(GlobalId, usize)>,

@@ -477,6 +477,7 @@ impl<'a> TestRunner<'a> {
         let has_no_result = returns && run.result.is_none();
         let literals = LiteralPointers::of(&self.project.program, &run);
         let undetermined = UndeterminedBytes {
+            result: run.undetermined_result,
             globals: run.undetermined_globals,
             objects: run.undetermined_objects,
             blocks: run.undetermined_blocks,
@@ -581,9 +582,10 @@ impl<'a> TestRunner<'a> {
     }
 }
 
-/// Bytes whose values at the end depend on uninitialised bytes.
+/// Bytes that are uninitialised at the end, or whose values depend on such bytes.
 #[derive(Default)]
 pub(crate) struct UndeterminedBytes {
+    result: Vec<usize>,
     /// Of the test's objects: the object's position, and the byte's.
     objects: Vec<(usize, usize)>,
     globals: Vec<(GlobalId, usize)>,
@@ -594,6 +596,14 @@ pub(crate) struct UndeterminedBytes {
 impl UndeterminedBytes {
     /// Changes these bytes of a run so that they differ from another run's.
     pub(crate) fn disturb(&self, program: &Program, run: &mut Run, from: &Run) {
+        if let (Outcome::Returned(bytes), Outcome::Returned(from)) =
+            (&mut run.outcome, &from.outcome)
+        {
+            for at in &self.result {
+                let (byte, other) = (bytes.get_mut(*at), from.get(*at));
+                byte.into_iter().zip(other).for_each(|(byte, other)| *byte = !other);
+            }
+        }
         for (object, byte) in &self.objects {
             let other = from.objects.get(*object).and_then(|bytes| bytes.get(*byte));
             let found = run.objects.get_mut(*object).and_then(|bytes| bytes.get_mut(*byte));

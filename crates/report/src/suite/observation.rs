@@ -278,31 +278,34 @@ impl Observer<'_> {
             }
             seen.image.bytes[at..at + 8].fill(0);
         }
-        seen.vague.extend(self.hidden_addresses(&seen.image.bytes));
+        let hidden = self.hidden_addresses(&seen);
+        seen.vague.extend(hidden);
         seen.vague.sort_unstable();
         seen
     }
 
     /// Finds addresses in the place of other values: a program may write them through a pointer of
     /// another type, or compute with them. The distance of an object from null is its address.
-    fn hidden_addresses(&self, bytes: &[u8]) -> Vec<(u64, u64)> {
-        let words = bytes.windows(8).enumerate();
+    fn hidden_addresses(&self, seen: &ObservedImage) -> Vec<(u64, u64)> {
+        let words = seen.image.bytes.windows(8).enumerate();
         let is_address = |at: usize, word: &[u8]| {
             let value = u64::from_le_bytes(word.try_into().expect("eight bytes"));
             let is_place = |value| self.memory.places.is_some_and(|all| all.contains_key(&value));
-            // Between words, small numbers beside each other look like addresses, too: 85 behind others does,
-            // and 32 behind zeros is the beginning of the region of inputs. Addresses of objects differ there
-            // between two runs.
-            let looks = || {
+            let is_near = || {
                 is_near_an_object(self.test, value)
                     || is_near_an_object(self.test, value.wrapping_neg())
-                    || looks_like_an_address(value)
+            };
+            // Between words, small numbers beside each other look like addresses, too: 85 behind others does,
+            // and 32 behind zeros is the beginning of the region of inputs. Addresses of objects differ
+            // there between two runs, at least in their lower bytes.
+            let differs = || seen.is_vague(at as u64, 8);
+            let looks = || match at.is_multiple_of(8) {
+                true => is_near() || looks_like_an_address(value),
+                false => is_near() && differs(),
             };
             // Ordinary numbers are smaller than addresses.
             value > u64::from(u32::MAX)
-                && (at.is_multiple_of(8) && looks()
-                    || self.block_at(value).is_some()
-                    || is_place(value))
+                && (looks() || self.block_at(value).is_some() || is_place(value))
         };
         let hidden = words.filter(|(at, word)| is_address(*at, word));
         hidden.map(|(at, _)| (at as u64, at as u64 + 8)).collect()

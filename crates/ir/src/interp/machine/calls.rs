@@ -184,7 +184,11 @@ impl<'p, 'c> Machine<'p, 'c> {
         let frame = self.calls.newest();
         let site = self.calls.caller().map(|caller| &caller.code.sites[frame.site as usize]);
         match site.map(|site| site.dst_addr.is_some()) {
-            None => self.result = Some(self.memory.read(from, size)?.values()),
+            None => {
+                let bytes = self.memory.read(from, size)?;
+                self.undetermined_result = bytes.unwritten();
+                self.result = Some(bytes.values());
+            }
             Some(true) => self.memory.copy(frame.dst_addr, from, size)?,
             Some(false) => _ = self.memory.read(from, size)?,
         }

@@ -115,6 +115,15 @@ impl<'p, 'c> Machine<'p, 'c> {
                 }
             };
         }
+        // C defines no address that is made of a null pointer.
+        macro_rules! made_of {
+            ($base:expr, $is_moved:expr) => {
+                if get!($base) == 0 && $is_moved {
+                    here!();
+                    self.note_misuse(!self.program.functions[code.function].library);
+                }
+            };
+        }
         macro_rules! attempt {
             ($value:expr) => {
                 match $value {
@@ -356,9 +365,11 @@ impl<'p, 'c> Machine<'p, 'c> {
                 }
                 Op::FrameAddr(to, offset) => get!(to) = frame_base + u64::from(offset),
                 Op::LeaX(to, base, index, size, offset) => {
+                    made_of!(base, get!(index) != 0 || offset != 0);
                     get!(to) = indexed!(base, index, size, offset);
                 }
                 Op::LeaS(to, base, index, size, offset) => {
+                    made_of!(base, signed32(get!(index)) != 0 || offset != 0);
                     get!(to) = extended!(base, index, size, offset);
                 }
                 Op::InsideX(index, before, count) => {
@@ -523,12 +534,8 @@ impl<'p, 'c> Machine<'p, 'c> {
                 }
                 Op::AddI64(to, a, k) => one!(to, a, |x| x.wrapping_add(k)),
                 Op::MovePtr(to, a, k) => {
-                    let from = get!(a);
-                    if from == 0 {
-                        here!();
-                        self.note_misuse(!self.program.functions[code.function].library);
-                    }
-                    get!(to) = from.wrapping_add(k);
+                    made_of!(a, true);
+                    get!(to) = get!(a).wrapping_add(k);
                 }
                 Op::CheckedAddI32(to, a, k) => {
                     get!(to) = attempt!(narrow(signed32(get!(a)).checked_add(signed32(k))));

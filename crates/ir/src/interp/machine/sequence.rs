@@ -104,6 +104,7 @@ impl Machine<'_, '_> {
     ) -> Result<End, BadTest> {
         for (number, call) in calls.iter().enumerate() {
             self.result = None;
+            self.undetermined_result.clear();
             // Nothing of a call that has returned is in slots.
             self.undefined.clear();
             let end = match self.enter_first(function, call) {

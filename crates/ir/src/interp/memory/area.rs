@@ -35,6 +35,12 @@ pub(super) const fn value(byte: u8, state: u8) -> u8 {
     if state & CARRIED == 0 { 0 } else { byte }
 }
 
+/// The positions of bytes that do not count as written.
+pub(super) fn unwritten(states: &[u8]) -> impl Iterator<Item = usize> {
+    let all = states.iter().enumerate();
+    all.filter(|(_, state)| **state & WRITTEN == 0).map(|(at, _)| at)
+}
+
 /// Makes bytes count as written.
 pub(super) fn set_written(states: &mut [u8]) {
     states.iter_mut().for_each(|state| *state = (*state | WRITTEN) & !KEPT);

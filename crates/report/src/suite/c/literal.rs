@@ -1,6 +1,7 @@
 //! Values as C: literals, initialisers, names.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 
 use lydian_ir::test::{CALLBACK_PREFIX, Image, PointerTarget, Test};
 use lydian_ir::{CType, CTypeId, CTypes, IntKind, Program, Type, arith};
@@ -328,18 +329,28 @@ const MOST_ZEROS: usize = 4;
 /// The initialiser of an array. Elements that are zero are left out where they are aggregates, where many
 /// stand side by side, and at the end.
 pub(super) fn array(names: &Names, element: CTypeId, elements: &[Value]) -> Result<String, String> {
+    let is_aggregate =
+        |value: &Value| matches!(value, Value::Struct(_) | Value::Union(..) | Value::Array(_));
+    sparse(elements, Value::is_zero, is_aggregate, |value| initialiser(names, element, value))
+}
+
+/// An initialiser that leaves out zeros: all if the element behind them is an aggregate, else those of
+/// long runs.
+fn sparse<T, E>(
+    elements: &[T],
+    is_zero: impl Fn(&T) -> bool,
+    is_aggregate: impl Fn(&T) -> bool,
+    text: impl Fn(&T) -> Result<String, E>,
+) -> Result<String, E> {
     let mut parts = Vec::new();
     let mut next = 0;
-    for (index, value) in elements.iter().enumerate().filter(|(_, value)| !value.is_zero()) {
-        let is_aggregate = matches!(value, Value::Struct(_) | Value::Union(..) | Value::Array(_));
-        let text = initialiser(names, element, value)?;
-        if index - next > MOST_ZEROS || is_aggregate && index > next {
-            parts.push(format!("[{index}] = {text}"));
+    for (index, value) in elements.iter().enumerate().filter(|(_, value)| !is_zero(value)) {
+        if index - next > MOST_ZEROS || is_aggregate(value) && index > next {
+            parts.push(format!("[{index}] = {}", text(value)?));
         } else {
-            for zero in &elements[next..index] {
-                parts.push(initialiser(names, element, zero)?);
+            for shown in &elements[next..=index] {
+                parts.push(text(shown)?);
             }
-            parts.push(text);
         }
         next = index + 1;
     }
@@ -362,13 +373,13 @@ pub(super) fn characters(program: &Program, element: CTypeId, bytes: &[u8], leng
     if (bytes.len() as u64) < length && !bytes.is_empty() && is_readable(bytes) {
         return string(bytes);
     }
-    if bytes.is_empty() {
-        return "{ 0 }".into();
-    }
     let signed = program.types.is_signed(element);
-    let number = |byte: &u8| if signed { (*byte as i8).to_string() } else { byte.to_string() };
-    let numbers: Vec<String> = bytes.iter().map(number).collect();
-    format!("{{ {} }}", numbers.join(", "))
+    let number = |byte: &u8| match signed {
+        true => Ok((*byte as i8).to_string()),
+        false => Ok::<_, Infallible>(byte.to_string()),
+    };
+    let Ok(numbers) = sparse(bytes, |byte| *byte == 0, |_| false, number);
+    numbers
 }
 
 /// A scalar as a constant expression.

@@ -681,7 +681,8 @@ impl<N: Notes> StateView<'_, '_, N> {
                     }
                 }
                 Offset::Scaled(scaled) => {
-                    if let Background::Lazy { object, .. } = object.contents.background()
+                    if !is_choice
+                        && let Background::Lazy { object, .. } = object.contents.background()
                         && may_be_bytes(&self.context.program.types, object)
                         && !is_followed(pool, object, scaled, size)
                     {

@@ -1,6 +1,7 @@
 //! A test's data: its objects, the globals that it sets, and the results of undefined functions.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use lydian_ir::device::DEVICE_READ;
 use lydian_ir::test::{
@@ -274,15 +275,41 @@ impl Body<'_> {
                 self.line(format!("{constant}{spelled}{aligned} = {text};"));
                 Ok(())
             }
-            _ => {
-                let zero = if storage.is_empty() { " = { 0 }" } else { "" };
+            initial => {
+                let is_static = !storage.is_empty();
+                let zero = if is_static { "" } else { " = { 0 }" };
                 self.line(format!("{storage}{spelled}{aligned}{zero};"));
-                self.fill(names, &address(name), image, !storage.is_empty())
+                if !(is_static && initial.is_ok() && name.form == Form::One) {
+                    return self.fill(names, &address(name), image, is_static);
+                }
+                // It keeps its values from one run of the test to the next.
+                self.line(format!("__builtin_memset((void *)&{variable}, 0, sizeof {variable});"));
+                self.set(names, object.ty, variable, image)
             }
         }
     }
 
-    /// Copies bytes and pointers to an address.
+    /// Gives a variable that holds zeros these contents: member by member if few of them are set.
+    fn set(
+        &mut self,
+        names: &Names<'_>,
+        ty: CTypeId,
+        variable: &str,
+        image: &Image,
+    ) -> Result<(), String> {
+        let value = |image| read(&self.program.types, ty, 1, &image);
+        let before = value(ObservedImage::zero(image.bytes.len() as u64));
+        let after = value(image.clone().into());
+        let mut assigned = Vec::new();
+        let is_done = assign(names, (ty, None), variable, &after, &before, &mut assigned).is_ok();
+        if !is_done || assigned.len() > MOST_ASSIGNMENTS {
+            return self.fill(names, &format!("(void *)&{variable}"), image, false);
+        }
+        assigned.into_iter().for_each(|line| self.line(line));
+        Ok(())
+    }
+
+    /// Copies bytes and pointers to an address. With `again` something else than zeros may stand there.
     pub(super) fn fill(
         &mut self,
         names: &Names<'_>,
@@ -291,18 +318,23 @@ impl Body<'_> {
         again: bool,
     ) -> Result<(), String> {
         let image = plain(image);
-        let used = image.bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-        if again && used < image.bytes.len() {
+        let place = |at: usize| match at {
+            0 => address.to_owned(),
+            _ => format!("(char *){address} + {at}"),
+        };
+        let runs = nonzero_runs(&image.bytes);
+        let is_all = matches!(&runs[..], [run] if run.len() == image.bytes.len());
+        if again && !is_all {
             self.line(format!("__builtin_memset({address}, 0, {});", image.bytes.len()));
         }
-        if used > 0 {
-            let bytes = string(&image.bytes[..used]);
-            self.line(format!("__builtin_memcpy({address}, {bytes}, {used});"));
+        for run in runs {
+            let (to, size) = (place(run.start), run.len());
+            let bytes = string(&image.bytes[run]);
+            self.line(format!("__builtin_memcpy({to}, {bytes}, {size});"));
         }
         for pointer in &image.pointers {
             let target = names.pointer(&Pointer::To(pointer.target.clone()), None)?;
-            let at = pointer.offset;
-            let to = if at == 0 { address.to_owned() } else { format!("(char *){address} + {at}") };
+            let to = place(pointer.offset as usize);
             self.line(format!(
                 "{{ const void *pointer = {target}; __builtin_memcpy({to}, &pointer, sizeof pointer); }}"
             ));
@@ -496,6 +528,21 @@ fn is_open(types: &CTypes, ty: CTypeId) -> bool {
         CType::Array { length: None | Some(0), .. } => true,
         _ => is_open(types, field.ty),
     })
+}
+
+/// The fewest zeros side by side that are left out of the bytes that are copied into zeros.
+const LONG_RUN: usize = 16;
+
+/// The runs of bytes that hold all that is not zero.
+fn nonzero_runs(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for at in (0..bytes.len()).filter(|at| bytes[*at] != 0) {
+        match runs.last_mut() {
+            Some(run) if at - run.end < LONG_RUN => run.end = at + 1,
+            _ => runs.push(at..at + 1),
+        }
+    }
+    runs
 }
 
 /// The first bytes of an image, if all others are zero.
