@@ -341,6 +341,9 @@ impl Writer<'_> {
         let accesses = tests.iter().flat_map(accesses).collect();
         let definitions = self.options.registers.definitions(&self.program.types, &accesses);
         self.text.push_str(&definitions);
+        for declaration in stubs::declared_in_functions(self.program) {
+            self.line(declaration);
+        }
         for function in opaque {
             self.line(format!("LYDIAN_OPAQUE({function})"));
         }

@@ -166,6 +166,14 @@ pub struct Object {
 }
 
 impl Object {
+    /// Whether it is an object of the inputs whose contents are not known since a write that is not
+    /// followed. Nothing that depends on them is claimed, and a call writes nothing to it: the test has
+    /// only as many of its bytes as the path needs.
+    pub fn is_lost(&self) -> bool {
+        let is_lazy = matches!(self.contents.background(), Background::Lazy { .. });
+        self.first.is_some() && !is_lazy
+    }
+
     /// The place of its first byte as a block: a block of the inputs begins with its first element.
     pub fn start(&self) -> u64 {
         self.first.as_ref().map_or(0, |first| REACH.wrapping_add_signed(first.own.origin))

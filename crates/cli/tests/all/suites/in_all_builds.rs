@@ -407,3 +407,91 @@ fn types_that_only_a_function_names_and_saved_registers_are_bytes() {
     );
     passes_everywhere(&place, "");
 }
+
+#[test]
+fn bytes_that_a_struct_carries_along_without_a_value_have_no_oracle() {
+    let place = Workplace::with(
+        "union value { void *gc; int b; double n; };\nstruct tagged { union value value; int kind; \
+         };\nstruct table { struct tagged *k; int n; };\nvoid *grow(void *p);\nstatic int add(struct table \
+         *t, struct tagged *v)\n{\n    t->k[0] = *v;\n    return t->n;\n}\nint add_truth(struct table *t, int \
+         b)\n{\n    struct tagged o;\n    o.value.b = b;\n    o.kind = 1;\n    return add(t, &o);\n}\nint \
+         add_grown(struct table *t, int b)\n{\n    t->k = grow(t->k);\n    return add_truth(t, \
+         b);\n}\nstruct tagged truth(int b)\n{\n    struct tagged o;\n    o.value.b = b;\n    o.kind = \
+         1;\n    return o;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    let of_truth = suite.split("test_add_truth_line").nth(1).unwrap_or_default();
+    assert!(of_truth.contains("CHECK_INT(k.kind, 1);"), "{suite}");
+    assert!(!of_truth.contains("value.gc, NULL"), "{suite}");
+}
+
+#[test]
+fn an_address_off_alignment_has_no_oracle() {
+    let place = Workplace::with(
+        "struct frame { void *code; long env; };\nint push(char *stack, void *code, long env)\n{\n    struct \
+         frame f = { code, env };\n    __builtin_memcpy(stack + 4, &f, sizeof f);\n    stack[2] = 9;\n    \
+         return *(int *)code == 3;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("CHECK_BYTES(stack + 2, \"\\t\", 1)"), "{suite}");
+}
+
+#[test]
+fn what_is_computed_from_a_null_pointer_by_a_subscript_is_undefined() {
+    let place = Workplace::with(
+        "int ahead(const char *s, int length, int from)\n{\n    const char *p = s + from - 1;\n    if \
+         (from > length)\n        return -1;\n    return p == 0 ? 1 : 2;\n}\n",
+    );
+    passes_everywhere(&place, "");
+}
+
+#[test]
+fn large_objects_are_set_member_by_member() {
+    let place = Workplace::with(
+        "struct dictionary { char *text; char room[30000]; unsigned id; int has_tables; };\nunsigned \
+         id_of(const struct dictionary *d)\n{\n    if (d == 0)\n        return 0;\n    return d->has_tables ? \
+         d->id : 1;\n}\nint letter(const char *text)\n{\n    return text[40000] == 'x';\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("    d.id = 89;\n"), "{suite}");
+    assert!(!suite.contains("\\000\\000\\000\\000"), "{suite}");
+}
+
+#[test]
+fn variables_that_only_a_function_declares_can_be_set() {
+    let place = Workplace::with(
+        "struct heap { long cookie; int used; };\nlong hidden(long p)\n{\n    extern struct heap \
+         main_heap;\n    extern const unsigned char table[4];\n    if (main_heap.used > 3)\n        return \
+         table[2];\n    return p ^ main_heap.cookie;\n}\n",
+    );
+    passes_everywhere(&place, "");
+}
+
+#[test]
+fn calls_write_nothing_to_a_block_whose_contents_are_lost() {
+    let place = Workplace::with(
+        "struct value { void *gc; int kind; };\nstruct proto { struct value *k; unsigned *code; int pc, n; \
+         };\nvoid *grow(void *block, int *size);\nint emit(struct proto *p, int r)\n{\n    if (r) {\n        \
+         p->k = (struct value *)grow(p->k, &p->n);\n        p->k[p->n & 3].kind = r;\n    }\n    p->code = \
+         (unsigned *)grow(p->code, &p->n);\n    p->code[p->pc] = 7;\n    p->pc++;\n    p->code = (unsigned \
+         *)grow(p->code, &p->n);\n    p->code[p->pc] = 8;\n    if (p->pc == 60)\n        return 2;\n    \
+         return p->n > 4;\n}\n",
+    );
+    passes_everywhere(&place, "");
+}
+
+#[test]
+fn a_record_stays_a_record_beside_an_array_that_may_be_the_same() {
+    let place = Workplace::with(
+        "struct entry { int kind, at; };\nstruct code { int *ops; int n; };\nint step(struct code *p, \
+         struct entry *e)\n{\n    if (e->kind == 3) {\n        p->n++;\n        return 1;\n    }\n    return \
+         e->at > 5 && p->ops[e->at] & 0x3f ? 2 : 0;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    assert!(suite.contains("struct entry e = { .at = 6 };"), "{suite}");
+    assert!(!suite.contains("char e["), "{suite}");
+}

@@ -123,6 +123,9 @@ pub(crate) struct TestReduction<'s, 'a, 'm, 'j> {
     is_orderly: bool,
     /// Whether the interpreter does not follow it to its end, and sees no fault behind that place.
     pub(crate) is_stopped: bool,
+    /// Whether candidates run in the interpreter alone, and only the last one natively. A crash costs a
+    /// process, and the interpreter tells all that such a test is needed for.
+    is_interpreted: bool,
     /// The place where it ends according to the interpreter.
     location: Option<Location>,
     /// The steps through which candidates are followed.
@@ -189,6 +192,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
             is_refused,
             is_orderly,
             is_stopped,
+            is_interpreted: !is_orderly && !is_stopped && needs.hypers.is_empty(),
             location,
             steps,
             runs: 0,
@@ -198,6 +202,19 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
     /// Reduces the test as far as possible. Returns it with its measurement.
     pub(crate) fn run(mut self) -> Result<(Test, MeasuredRun), Error> {
         let before = (self.test.clone(), self.measured.clone());
+        if self.is_interpreted {
+            self.make_small()?;
+            if let Some(small) = self.confirmed(&before.1)? {
+                return Ok(small);
+            }
+            (self.test, self.measured) = before.clone();
+            (self.is_interpreted, self.runs) = (false, 0);
+        }
+        self.make_small()?;
+        Ok(self.confirmed(&before.1)?.unwrap_or(before))
+    }
+
+    fn make_small(&mut self) -> Result<(), Error> {
         self.spread()?;
         // The length of an array may follow from a number, which becomes small only afterwards.
         for _ in 0..MOST_PASSES {
@@ -219,10 +236,23 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         self.clear_away();
         self.probe()?;
         self.clear_away();
-        // Parts that were removed without a run make no difference, which is checked here.
-        let Ok(last) = self.session.runner.measure(&self.test)? else { return Ok(before) };
-        let is_same = ends_alike(&last.run.outcome, &before.1.run.outcome) && self.covers(&last);
-        Ok(if is_same { (self.test, last) } else { before })
+        Ok(())
+    }
+
+    /// The test with a measurement of its own, if it does what the test did before. Parts that were
+    /// removed without a native run make no difference, which is checked here.
+    fn confirmed(&mut self, before: &MeasuredRun) -> Result<Option<(Test, MeasuredRun)>, Error> {
+        let Ok(last) = self.session.runner.measure(&self.test)? else { return Ok(None) };
+        let does_same = self.does_same(before, &last);
+        Ok(does_same.then(|| (self.test.clone(), last)))
+    }
+
+    /// Whether a run ends as another one, covers what the test is needed for, and tries nothing new outside
+    /// of the program.
+    fn does_same(&self, known: &MeasuredRun, new: &MeasuredRun) -> bool {
+        let (known, run) = (&known.run, &new.run);
+        let reaches_out = run.attempts.iter().any(|attempt| !known.attempts.contains(attempt));
+        ends_alike(&known.outcome, &run.outcome) && self.covers(new) && !reaches_out
     }
 
     /// Moves objects far from each other, so that an overrun of one meets no other even when the first
@@ -301,11 +331,12 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         if !self.is_promising(&candidate) {
             return Ok(false);
         }
+        if self.is_interpreted {
+            self.test = candidate;
+            return Ok(true);
+        }
         let Ok(measured) = self.session.runner.measure(&candidate)? else { return Ok(false) };
-        let ends_alike = ends_alike(&self.measured.run.outcome, &measured.run.outcome);
-        let known = &self.measured.run.attempts;
-        let reaches_out = measured.run.attempts.iter().any(|attempt| !known.contains(attempt));
-        if !(ends_alike && self.covers(&measured) && is_right(&measured)) || reaches_out {
+        if !(self.does_same(&self.measured, &measured) && is_right(&measured)) {
             return Ok(false);
         }
         (self.test, self.measured) = (candidate, measured);
@@ -333,7 +364,8 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         if !self.is_refused && !interpreted.outcome.refused.is_empty() {
             return false;
         }
-        let is_followed = matches!(end, End::Returned | End::Exited(_) | End::OutrunsScript);
+        let ends_well = matches!(end, End::Returned | End::Exited(_) | End::OutrunsScript);
+        let is_followed = ends_well || self.is_interpreted;
         !is_followed || {
             let covered = self.session.covered_in(&interpreted.covered);
             let found = covered.iter().filter(|goal| self.needs.labels.contains(goal)).count();

@@ -13,6 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use lydian_base::Span;
 use lydian_ir::outside::{HandedOver, handed_over};
 use lydian_ir::test::{CALLBACK_PREFIX, ExternalResult, INPUT_PREFIX, PointerTarget, WriteBase};
 use lydian_ir::{CType, CTypeId, Callee, GlobalInit, Program, Stmt, libc};
@@ -500,6 +501,22 @@ fn callbacks(tests: &[SuiteTest]) -> BTreeSet<String> {
         _ => None,
     });
     functions.collect()
+}
+
+/// Declarations of the variables of other files that the program declares in functions alone, so that
+/// tests can name them.
+pub(super) fn declared_in_functions(program: &Program) -> impl Iterator<Item = String> + '_ {
+    let is_inside = |span: &Span| {
+        let mut bodies = program.functions.values().filter(|function| function.body.is_some());
+        bodies.any(|function| function.span.start < span.start && span.end < function.span.end)
+    };
+    let externs = program.globals.values().filter(|global| global.init == GlobalInit::Extern);
+    let inside = externs.filter(move |global| is_inside(&global.span));
+    inside.filter_map(|global| {
+        let constant = if global.read_only { "const " } else { "" };
+        let declared = program.types.spell_compiled(global.ty, &global.name);
+        (!declared.contains('{')).then(|| format!("extern {constant}{declared};"))
+    })
 }
 
 #[cfg(test)]

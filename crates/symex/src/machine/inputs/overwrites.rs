@@ -118,6 +118,9 @@ impl<N: Notes> Machine<'_, '_, N> {
         let (mut incomplete, mut writes) = (incomplete, Vec::new());
         let first = state.written_in_first_run(&function.name);
         for reached in found.iter().filter(|reached| reached.writable) {
+            if state.memory.object(reached.object).is_lost() {
+                continue;
+            }
             let call = Call { name: &call, permitted, first: first.as_deref() };
             let rows = self.overwrite_rows(state, reached, call, &mut writes);
             self.overwrite_pieces(state, reached, &rows, call, &mut writes);

@@ -76,7 +76,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             let object = state.memory.object(id);
             let offset = address - object.base;
             let own = !matches!(object.kind, ObjectKind::Input | ObjectKind::Stream);
-            let own = own && !object.read_only;
+            let own = own && !object.read_only && !object.is_lost();
             (own && offset < object.size).then_some((guard, WritePlace { object: id, offset }))
         });
         known.collect()
