@@ -38,6 +38,7 @@ mod sequence;
 mod stack;
 mod steps;
 mod undefined;
+mod unsequenced;
 mod writes;
 
 use self::allocations::Allocations;
@@ -45,6 +46,7 @@ use self::call_stack::{CallStack, Frame};
 use self::externals::{ExternalAnswer, Externals};
 use self::steps::StepCounter;
 use self::undefined::UndefinedValues;
+use self::unsequenced::UnsequencedCalls;
 
 /// Why a run does not go on.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +103,7 @@ pub(super) struct Machine<'p, 'c> {
     outrun: Option<DeviceRead>,
     allocations: Allocations,
     first_uses: FirstUses,
+    unsequenced: UnsequencedCalls,
     tables: Option<CharacterTables>,
     result: Option<Vec<u8>>,
     undetermined_result: Vec<usize>,
@@ -138,6 +141,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             outrun: None,
             allocations: Allocations::default(),
             first_uses: FirstUses::default(),
+            unsequenced: UnsequencedCalls::default(),
             tables: None,
             result: None,
             undetermined_result: Vec::new(),

@@ -77,8 +77,9 @@ pub struct Outcome {
     pub undetermined_blocks: Vec<(u64, Vec<usize>)>,
     /// Where a value that was never written was first used; `None` if that did not happen.
     pub uninitialised: Option<Location>,
-    /// Where a function of the C library was first called in a way that C does not define though libraries do
-    /// what is expected: `memcpy` of overlapping memory, `memcmp` beyond the end of an object.
+    /// Where the run first does what C does not define or leaves to compilers, though each does something
+    /// plain: `memcpy` of overlapping memory, `memcmp` beyond the end of an object, an address made of a null
+    /// pointer, two calls of an undefined function that have no order and get different results.
     pub misused: Option<Location>,
     /// How many statements and terminators ran.
     pub steps: u64,

@@ -124,6 +124,7 @@ impl Renumbering<'_> {
             switches,
             roots,
             copies: _,
+            unsequenced,
         } = source;
         self.span(body);
         stmts.set_values_mut().for_each(|span| self.span(span));
@@ -136,6 +137,7 @@ impl Renumbering<'_> {
             site.conditions.iter_mut().for_each(|span| self.span(span));
         }
         switches.iter_mut().for_each(|site| self.span(&mut site.operand));
+        unsequenced.iter_mut().flatten().for_each(|span| self.span(span));
         for (_, root) in roots.iter_mut() {
             self.span(&mut root.span);
             root.captures.iter_mut().for_each(|capture| self.span(&mut capture.span));

@@ -57,6 +57,9 @@ pub struct FunctionSource {
     /// Statements that are copies, each with the one that it is a copy of: the right side of a
     /// Boolean `==`, `!=`, `^`, `&` or `|` is lowered once for each value of the left.
     pub copies: BTreeMap<StmtId, StmtId>,
+    /// The texts of operands that may have effects and that C evaluates in any order, those of one
+    /// expression together.
+    pub unsequenced: Vec<Vec<Span>>,
 }
 
 impl FunctionSource {

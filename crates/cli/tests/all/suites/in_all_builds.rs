@@ -495,3 +495,18 @@ fn a_record_stays_a_record_beside_an_array_that_may_be_the_same() {
     assert!(suite.contains("struct entry e = { .at = 6 };"), "{suite}");
     assert!(!suite.contains("char e["), "{suite}");
 }
+
+#[test]
+fn calls_that_c_orders_in_no_way_have_the_same_results() {
+    let place = Workplace::with(
+        "int get(int key);\nint last(void);\nint pair(int a, int b);\nstatic int tenfold(int a, int b)\n{\n    \
+         return 10 * a + b;\n}\nint both(void)\n{\n    int sum = tenfold(get(1), get(2));\n    if (sum == \
+         12)\n        return 1;\n    return sum > 50 ? last() - last() : 3;\n}\nint ordered(void)\n{\n    int a \
+         = get(1), b = get(2);\n    return tenfold(a, b) == 12;\n}\n",
+    );
+    passes_everywhere(&place, "");
+    let suite = place.read("tests/tests.c");
+    let by_default = suite.split("#ifdef LYDIAN_RUN_UNDEFINED").next().unwrap_or_default();
+    assert!(!by_default.contains("CHECK_INT(both(), 1);"), "{suite}");
+    assert!(suite.contains("CHECK_INT(ordered(), 0);"), "{suite}");
+}

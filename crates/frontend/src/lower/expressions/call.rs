@@ -163,6 +163,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Callee::Indirect(self.apart(|l| l.operand(callee, &later))?)
             }
         };
+        self.note_unsequenced(args);
         let (mut values, mut types, mut roots) = (Vec::new(), Vec::new(), Vec::new());
         for (index, arg) in args.iter().enumerate() {
             let later = self.effects_of_all(&args[index + 1..]);

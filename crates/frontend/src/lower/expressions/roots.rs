@@ -118,6 +118,20 @@ impl FunctionLowering<'_, '_> {
         self.settle(value, e, captures, later)
     }
 
+    /// Notes operands that C evaluates in any order, if several may have effects.
+    pub(in crate::lower) fn note_unsequenced(&mut self, operands: &[ast::ExprId]) {
+        if operands.len() < 2 {
+            return;
+        }
+        let with_effects = operands.iter().filter(|e| self.effects_of(**e).memory);
+        let with_effects: Vec<ast::ExprId> = with_effects.copied().collect();
+        let texts: Vec<Span> = with_effects.into_iter().map(|e| self.text(e)).collect();
+        let known = &mut self.body.source.unsequenced;
+        if texts.len() > 1 && !known.contains(&texts) {
+            known.push(texts);
+        }
+    }
+
     /// Keeps the value of `e` in a temporary if `later` could change it; else its captures join the
     /// current ones.
     pub(in crate::lower) fn settle(

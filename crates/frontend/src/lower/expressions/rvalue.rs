@@ -273,6 +273,7 @@ impl FunctionLowering<'_, '_> {
             return Ok(test);
         }
         let on = self.scalar(self.unit.exprs[left].ty.ty, span)?;
+        self.note_unsequenced(&[left, right]);
         let later = self.effects_of(right);
         let a = self.operand(left, &later)?;
         let b = self.rvalue(right)?;
@@ -307,6 +308,7 @@ impl FunctionLowering<'_, '_> {
             let to = self.scalar(self.unit.exprs[e].ty.ty, span)?;
             return Ok(self.test_value(test, to));
         }
+        self.note_unsequenced(&[left, right]);
         let later = self.effects_of(right);
         let a = self.operand(left, &later)?;
         let b = self.rvalue(right)?;

@@ -111,6 +111,12 @@ impl<'p, 'c> CallStack<'p, 'c> {
         self.frames.last()?.location()
     }
 
+    /// Where each open call stands, the newest first, with its serial number.
+    pub(super) fn activations(&self) -> impl Iterator<Item = (u64, Location)> + '_ {
+        let frames = self.frames.iter().rev();
+        frames.filter_map(|frame| Some((frame.serial, frame.location()?)))
+    }
+
     /// Where each open call stands, the newest first.
     pub(super) fn trace(&self) -> Vec<Location> {
         self.frames.iter().rev().filter_map(Frame::location).collect()

@@ -102,6 +102,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         };
         let kind = scalar.map_or(NumberKind::Integer, NumberKind::of);
         let given = self.next_input(&declared.name, kind)?.unwrap_or_default();
+        self.note_order(function, &given);
         self.write_given(&given, declared, site, regs)?;
         let mut image = given.bytes;
         image.resize(size as usize, 0);

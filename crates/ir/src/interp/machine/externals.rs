@@ -10,7 +10,7 @@ use crate::program::FuncId;
 use crate::test::{ANY_BYTES, ANY_NUMBER, ExternalResult};
 
 /// One write, its images and names being resolved.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::interp) struct GivenWrite {
     pub(super) to: WriteStart,
     /// The pointers that are followed.
@@ -21,7 +21,7 @@ pub(in crate::interp) struct GivenWrite {
 }
 
 /// Where the way of a write begins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WriteStart {
     Argument(u32),
     /// A word among the arguments for `...`.
@@ -31,7 +31,7 @@ pub(super) enum WriteStart {
 }
 
 /// The answer of a test to one call of an undefined function.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::interp) struct ExternalAnswer {
     /// Its result.
     pub(in crate::interp) bytes: Vec<u8>,

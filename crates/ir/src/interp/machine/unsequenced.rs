@@ -1,0 +1,71 @@
+//! Calls of undefined functions that C orders in no way: those in two operands of one expression.
+//!
+//! A test gives the results of a function call by call. Where compilers choose the order of the calls, they
+//! choose which call gets which result.
+
+use lydian_base::Span;
+
+use super::externals::ExternalAnswer;
+use crate::interp::machine::Machine;
+use crate::program::FuncId;
+use crate::program::source::Point;
+
+/// The most open calls, the newest first, whose expressions are looked at.
+const MOST_CALLERS: usize = 64;
+
+/// A call of an undefined function within an operand.
+struct OperandCall {
+    /// The call of the function with the expression, by its serial number.
+    activation: u64,
+    /// The expression's position among those of its function, and the operand's in it.
+    expression: usize,
+    operand: usize,
+    function: FuncId,
+    answer: ExternalAnswer,
+}
+
+/// The calls of undefined functions in operands without an order.
+#[derive(Default)]
+pub(super) struct UnsequencedCalls {
+    seen: Vec<OperandCall>,
+}
+
+impl UnsequencedCalls {
+    /// Adds a call. Returns whether one of another operand had another answer, so that the order matters.
+    fn add(&mut self, new: OperandCall) -> bool {
+        let is_of = |known: &OperandCall| {
+            (known.activation, known.expression) == (new.activation, new.expression)
+        };
+        // An earlier operand again: the expression is evaluated anew.
+        self.seen.retain(|known| !is_of(known) || known.operand <= new.operand);
+        let mut others = self.seen.iter().filter(|known| is_of(known));
+        let matters = others.any(|known| {
+            known.operand < new.operand
+                && known.function == new.function
+                && known.answer != new.answer
+        });
+        self.seen.push(new);
+        matters
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Notes a call of an undefined function and its answer. If it has no order with another one of the
+    /// same function whose answer is another, C does not define which gets which.
+    pub(super) fn note_order(&mut self, function: FuncId, answer: &ExternalAnswer) {
+        let mut matters = false;
+        for (activation, location) in self.calls.activations().take(MOST_CALLERS) {
+            let Point::Stmt(stmt) = location.point else { continue };
+            let Some(body) = &self.program.functions[location.function].body else { continue };
+            let text = body.source.stmts[stmt];
+            let is_in = |operand: &Span| operand.start <= text.start && text.end <= operand.end;
+            for (expression, operands) in body.source.unsequenced.iter().enumerate() {
+                let Some(operand) = operands.iter().position(is_in) else { continue };
+                let answer = answer.clone();
+                let call = OperandCall { activation, expression, operand, function, answer };
+                matters |= self.unsequenced.add(call);
+            }
+        }
+        self.note_misuse(matters);
+    }
+}
