@@ -55,9 +55,9 @@ pub(crate) struct Agreement {
     pub(crate) notes: Vec<String>,
 }
 
-/// By line, column and name of a condition or decision: whether its sides, true and false, are
-/// covered, where they are objectives.
-pub(crate) type Sides = BTreeMap<(u64, u64, String), SideCoverage>;
+/// By line, column and name of a condition or decision, its numbers first: whether its sides, true and
+/// false, are covered, where they are objectives.
+pub(crate) type Sides = BTreeMap<(u64, u64, (Vec<u64>, String)), SideCoverage>;
 pub(crate) type SideCoverage = [Option<bool>; 2];
 
 /// By line, in the order of the text: how often each condition was true and false.
@@ -73,12 +73,17 @@ pub(crate) fn sides<'a>(
     for (line, column, name, covered) in objectives {
         for (side, word) in ["true", "false"].into_iter().enumerate() {
             if let Some(name) = name.strip_suffix(&format!("{before}{word}")) {
-                let key = (line, column, name.to_owned());
+                let key = (line, column, (numbers_in(name), name.to_owned()));
                 sides.entry(key).or_default()[side] = Some(covered);
             }
         }
     }
     sides
+}
+
+/// The numbers in a name: 12 and 3 of `d12.c3`.
+fn numbers_in(name: &str) -> Vec<u64> {
+    name.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
 /// Pairs by line and order. Decisions are only compared on lines where each has one condition.
@@ -89,7 +94,7 @@ pub(crate) fn compare_sides(
     agreement: &mut Agreement,
 ) {
     let mut lines: BTreeMap<u64, Vec<(&str, SideCoverage)>> = BTreeMap::new();
-    for ((line, _, name), sides) in ours {
+    for ((line, _, (_, name)), sides) in ours {
         lines.entry(*line).or_default().push((name, *sides));
     }
     for (line, ours) in lines {
@@ -175,14 +180,18 @@ pub(crate) fn branches(json: &Value, function: &str) -> Option<Branches> {
         .map(|region| (region[6], (region[5], region[0], region[1])))
         .collect();
     let mut found: Vec<(Vec<(u64, u64)>, Counts)> = Vec::new();
+    let mut texts = SourceTexts::of(function);
     for branch in numbers("branches").iter().filter(|branch| branch.len() >= 7) {
         let mut place = vec![(branch[0], branch[1])];
         let mut file = branch[6];
+        let is_negated = uses.contains_key(&file) && texts.is_negation(file, place[0]);
         while let Some((outer, line, column)) = uses.get(&file) {
             place.insert(0, (*line, *column));
             file = *outer;
         }
-        found.push((place, [branch[4], branch[5]]));
+        // The condition of `!x` is `x` to Lydian, in macros as elsewhere.
+        let (yes, no) = (branch[4], branch[5]);
+        found.push((place, if is_negated { [no, yes] } else { [yes, no] }));
     }
     found.sort();
     let mut lines = Branches::new();
@@ -190,6 +199,33 @@ pub(crate) fn branches(json: &Value, function: &str) -> Option<Branches> {
         lines.entry(place[0].0).or_default().push(counts);
     }
     Some(lines)
+}
+
+/// The texts of the files of a function.
+struct SourceTexts {
+    files: Vec<PathBuf>,
+    read: BTreeMap<u64, String>,
+}
+
+impl SourceTexts {
+    fn of(function: &Value) -> Self {
+        let names = function.get("filenames").and_then(Value::as_array).into_iter().flatten();
+        let files = names.filter_map(|name| Some(PathBuf::from(name.as_str()?))).collect();
+        Self { files, read: BTreeMap::new() }
+    }
+
+    /// Whether an odd number of `!` begins at a place of a file.
+    fn is_negation(&mut self, file: u64, (line, column): (u64, u64)) -> bool {
+        let read = |files: &[PathBuf]| {
+            let path = files.get(file as usize);
+            path.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default()
+        };
+        let text = self.read.entry(file).or_insert_with(|| read(&self.files));
+        let line = text.lines().nth(line as usize - 1).unwrap_or_default();
+        let rest = line.get(column as usize - 1..).unwrap_or_default();
+        let signs = rest.chars().take_while(|c| matches!(c, '!' | '(' | ' '));
+        signs.filter(|sign| *sign == '!').count() % 2 == 1
+    }
 }
 
 /// The profile of the raw ones in a folder.

@@ -17,6 +17,9 @@ use crate::llvm::{self, Agreement, ListedFunction, ObjectivesListing, Share};
 #[derive(Default)]
 pub(crate) struct ToolAgreement {
     pub(crate) gcov_lines: Share,
+    /// Lines of which both say something, and one of the two what is claimed. Each counts lines behind calls
+    /// that did not return, in places of its own.
+    pub(crate) lines_of_one: Share,
     /// llvm-cov's; the notes are of both.
     pub(crate) llvm: Agreement,
 }
@@ -40,11 +43,16 @@ pub(crate) fn confirm(
     folder: &Path,
 ) -> Result<ToolAgreement, String> {
     let claims = Claims::read(unit, folder)?;
-    let ToolAgreement { mut gcov_lines, mut llvm } = ToolAgreement::default();
-    let lines = gcov(library, unit, folder)?;
-    claims.compare_lines(&lines, "gcov", &mut gcov_lines, &mut llvm.notes);
-    let (lines, json) = llvm_cov(library, unit, folder)?;
-    claims.compare_lines(&lines, "llvm-cov", &mut llvm.lines, &mut llvm.notes);
+    let ToolAgreement { mut gcov_lines, mut lines_of_one, mut llvm } = ToolAgreement::default();
+    let by_gcov = gcov(library, unit, folder)?;
+    claims.compare_lines(&by_gcov, "gcov", &mut gcov_lines, &mut llvm.notes);
+    let (by_llvm, json) = llvm_cov(library, unit, folder)?;
+    claims.compare_lines(&by_llvm, "llvm-cov", &mut llvm.lines, &mut llvm.notes);
+    for (line, claimed) in &claims.lines {
+        if let (Some(one), Some(other)) = (by_gcov.get(line), by_llvm.get(line)) {
+            lines_of_one.add(*claimed == (*one > 0) || *claimed == (*other > 0));
+        }
+    }
     let text = std::fs::read_to_string(library.place.join(&unit.file));
     let text = text.map_err(|error| error.to_string())?;
     for function in &claims.functions {
@@ -68,7 +76,7 @@ pub(crate) fn confirm(
         let ways = ways.iter().map(|(o, name)| (o.line, o.column, name.as_str(), claims.covers(o)));
         llvm::compare_sides(&llvm::sides(ways, " to "), &theirs, true, &mut llvm);
     }
-    Ok(ToolAgreement { gcov_lines, llvm })
+    Ok(ToolAgreement { gcov_lines, lines_of_one, llvm })
 }
 
 /// Whether what follows a text is negated by its end.

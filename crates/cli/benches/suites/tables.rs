@@ -95,9 +95,10 @@ pub(crate) fn coverage(rows: &[Row]) -> Table {
     let confirmed: Vec<&ToolAgreement> =
         rows.iter().filter_map(|row| row.confirmed.as_ref().ok()).collect();
     type ShareOf = fn(&ToolAgreement) -> Share;
-    let of: [(&str, ShareOf); 3] = [
+    let of: [(&str, ShareOf); 4] = [
         ("gcov, lines", |confirmed| confirmed.gcov_lines),
         ("llvm-cov, lines", |confirmed| confirmed.llvm.lines),
+        ("one of the two, lines", |confirmed| confirmed.lines_of_one),
         ("llvm-cov, conditions", |confirmed| confirmed.llvm.branches),
     ];
     for (name, count) in of {
