@@ -92,6 +92,9 @@ pub struct Global {
     pub read_only: bool,
     /// Whether a definition in another unit takes the place of this one.
     pub weak: bool,
+    /// Whether each thread has one of its own. Functions are run by one thread, for which it is a variable as
+    /// others are; what defines it must say so, too.
+    pub thread_local: bool,
     /// Its first contents.
     pub init: GlobalInit,
     /// The text of its declaration.

@@ -31,7 +31,7 @@
 //! record    = recN "=" ("struct" | "union") "name" "size" (N | "?") "align" N
 //!             "{" { "name" tyN "at" BIT ["bits" N] } "}"
 //! typedef   = "typedef" "name" tyN
-//! global    = "global" gN "name" tyN "size" N "align" N linkage ["const"] ["weak"] span "=" init
+//! global    = "global" gN "name" tyN "size" N "align" N linkage ["const"] ["weak"] ["thread"] span "=" init
 //! linkage   = "external" | "internal"
 //! init      = "extern" | "zero" | "{" { N ":" ( "bytes" | "&"(gN | fN) ["+" N] ) } "}"
 //! function  = "function" fN "name" tyN linkage ["noreturn"] ["weak"] ["library"]

@@ -275,6 +275,7 @@ impl<'a> Module<'a> {
             object.align = object.align.max(align);
         }
         object.weak = decl.weak;
+        object.thread_local = decl.thread_local;
         if !decl.is_definition {
             object.init = GlobalInit::Extern;
         }
@@ -309,6 +310,7 @@ impl<'a> Module<'a> {
             linkage: linkage(internal),
             read_only: quals.has(Quals::CONST) && !quals.has(Quals::VOLATILE),
             weak: false,
+            thread_local: false,
             init: GlobalInit::Zero,
             span,
         };
@@ -379,6 +381,7 @@ impl<'a> Module<'a> {
             linkage: Linkage::Internal,
             read_only: true,
             weak: false,
+            thread_local: false,
             init: GlobalInit::Zero,
             span: decl.span,
         });

@@ -143,6 +143,7 @@ impl Sketch {
             linkage: Linkage::External,
             read_only: false,
             weak: false,
+            thread_local: false,
             init,
             span: Span::NONE,
         })

@@ -93,6 +93,7 @@ fn a_string_literal_has_a_text_only_where_its_address_does_not_show() {
         linkage: Linkage::Internal,
         read_only: true,
         weak: false,
+        thread_local: false,
         init,
         span: Span::NONE,
     });
@@ -117,6 +118,7 @@ fn a_name_that_another_variable_hides_cannot_be_used() {
         linkage: Linkage::Internal,
         read_only: false,
         weak: false,
+        thread_local: false,
         init: GlobalInit::Zero,
         span: Span::NONE,
     };

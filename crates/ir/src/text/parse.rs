@@ -389,10 +389,11 @@ impl Reader<'_> {
         let linkage = self.linkage()?;
         let read_only = self.take_word("const");
         let weak = self.take_word("weak");
+        let thread_local = self.take_word("thread");
         let span = self.span()?;
         self.mark("=")?;
         let init = self.init()?;
-        Ok(Global { name, ty, size, align, linkage, read_only, weak, init, span })
+        Ok(Global { name, ty, size, align, linkage, read_only, weak, thread_local, init, span })
     }
 
     fn init(&mut self) -> Result<GlobalInit> {

@@ -209,6 +209,7 @@ fn field(field: &Field) -> String {
 fn global_text(global: &Global) -> String {
     let constant = if global.read_only { " const" } else { "" };
     let weak = if global.weak { " weak" } else { "" };
+    let thread = if global.thread_local { " thread" } else { "" };
     let init = match &global.init {
         GlobalInit::Extern => "extern".to_owned(),
         GlobalInit::Zero => "zero".to_owned(),
@@ -226,7 +227,7 @@ fn global_text(global: &Global) -> String {
         }
     };
     format!(
-        "{} {} size {} align {} {}{constant}{weak}{} = {init}",
+        "{} {} size {} align {} {}{constant}{weak}{thread}{} = {init}",
         quoted(&global.name),
         global.ty,
         global.size,

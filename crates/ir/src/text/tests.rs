@@ -395,6 +395,7 @@ impl Soup {
             linkage: self.pick(&[Linkage::External, Linkage::Internal]),
             read_only: self.coin(),
             weak: self.coin(),
+            thread_local: self.coin(),
             init: match self.below(3) {
                 0 => GlobalInit::Extern,
                 1 => GlobalInit::Zero,

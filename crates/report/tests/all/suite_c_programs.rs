@@ -420,6 +420,7 @@ fn with_error_number(world: &mut World) {
         linkage: lydian_ir::Linkage::External,
         read_only: false,
         weak: false,
+        thread_local: false,
         init: lydian_ir::GlobalInit::Zero,
         span: lydian_base::Span::NONE,
     });

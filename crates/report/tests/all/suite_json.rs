@@ -108,6 +108,7 @@ fn world() -> World {
         linkage: Linkage::External,
         read_only: false,
         weak: false,
+        thread_local: false,
         init: GlobalInit::Zero,
         span: Span::NONE,
     });

@@ -463,7 +463,8 @@ fn large_objects_are_set_member_by_member() {
 #[test]
 fn variables_that_only_a_function_declares_can_be_set() {
     let place = Workplace::with(
-        "struct heap { long cookie; int used; };\nlong hidden(long p)\n{\n    extern struct heap \
+        "struct heap { long cookie; int used; };\nextern __thread struct heap *own_heap;\nlong own(void)\n{\n    \
+         return own_heap ? own_heap->cookie : 7;\n}\nlong hidden(long p)\n{\n    extern struct heap \
          main_heap;\n    extern const unsigned char table[4];\n    if (main_heap.used > 3)\n        return \
          table[2];\n    return p ^ main_heap.cookie;\n}\n",
     );

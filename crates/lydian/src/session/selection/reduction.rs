@@ -216,6 +216,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
 
     fn make_small(&mut self) -> Result<(), Error> {
         self.spread()?;
+        self.drop_wholes()?;
         // The length of an array may follow from a number, which becomes small only afterwards.
         for _ in 0..MOST_PASSES {
             let known = self.test.clone();
@@ -291,6 +292,16 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
             }
             run /= 2;
         }
+        Ok(())
+    }
+
+    /// Removes whole globals and effects of calls where it can, with all that they alone lead to: a test of a
+    /// program with large tables is small after a few runs.
+    fn drop_wholes(&mut self) -> Result<(), Error> {
+        let is_whole = |atom: &Atom| !matches!(atom, Atom::Pointer(..) | Atom::Number(..));
+        let wholes: Vec<Atom> = self.atoms().into_iter().filter(is_whole).collect();
+        self.drop(&wholes)?;
+        self.clear_away();
         Ok(())
     }
 

@@ -69,6 +69,7 @@ impl Unit {
             linkage: Linkage::Internal,
             read_only: false,
             weak: false,
+            thread_local: false,
             init,
             span: Span::NONE,
         });

@@ -77,6 +77,14 @@ impl Reach {
     }
 }
 
+/// A variable of another file.
+struct StubbedVariable {
+    name: String,
+    size: u64,
+    align: u64,
+    thread_local: bool,
+}
+
 /// The stubbed functions and globals.
 pub(super) struct Stubs<'a> {
     program: &'a Program,
@@ -96,7 +104,7 @@ pub(super) struct Stubs<'a> {
     verifies: bool,
     /// Variables that are defined here unless they are defined elsewhere, with their sizes and
     /// alignments.
-    globals: Vec<(String, u64, u64)>,
+    globals: Vec<StubbedVariable>,
 }
 
 impl<'a> Stubs<'a> {
@@ -166,7 +174,9 @@ impl<'a> Stubs<'a> {
         let own = externs.filter(|global| !libc::is_library_object(&global.name));
         let sized = own.map(|global| {
             let size = program.types.size(global.ty).unwrap_or(UNKNOWN_SIZE);
-            (global.name.clone(), size.max(1), global.align.max(1))
+            let (name, thread_local) = (global.name.clone(), global.thread_local);
+            let (size, align) = (size.max(1), global.align.max(1));
+            StubbedVariable { name, size, align, thread_local }
         });
         // A name that only unsupported functions use has no type here. It becomes memory, so that a
         // read finds zeros and a call crashes.
@@ -174,7 +184,12 @@ impl<'a> Stubs<'a> {
             program.function_named(name).is_some() || program.global_named(name).is_some()
         };
         let nameless = more.iter().filter(|name| !declared(name) && !name.starts_with("__"));
-        let globals = sized.chain(nameless.map(|name| (name.clone(), UNKNOWN_SIZE, 64)));
+        let globals = sized.chain(nameless.map(|name| StubbedVariable {
+            name: name.clone(),
+            size: UNKNOWN_SIZE,
+            align: 64,
+            thread_local: false,
+        }));
         let globals = globals.collect();
         Self {
             program,
@@ -274,8 +289,9 @@ impl<'a> Stubs<'a> {
     /// The stubs, after the user's text.
     pub(super) fn after(&self) -> String {
         let mut text = String::new();
-        for (name, size, align) in &self.globals {
-            let _ = writeln!(text, "LYDIAN_VARIABLE({name}, {size}, {align})");
+        for StubbedVariable { name, size, align, thread_local } in &self.globals {
+            let thread = if *thread_local { "__thread " } else { "" };
+            let _ = writeln!(text, "{thread}LYDIAN_VARIABLE({name}, {size}, {align})");
         }
         for (name, ty) in &self.functions {
             let linked = match self.symbol(name) {
@@ -515,7 +531,10 @@ pub(super) fn declared_in_functions(program: &Program) -> impl Iterator<Item = S
     inside.filter_map(|global| {
         let constant = if global.read_only { "const " } else { "" };
         let declared = program.types.spell_compiled(global.ty, &global.name);
-        (!declared.contains('{')).then(|| format!("extern {constant}{declared};"))
+        (!declared.contains('{')).then(|| {
+            let thread = if global.thread_local { "__thread " } else { "" };
+            format!("extern {thread}{constant}{declared};")
+        })
     })
 }
 
