@@ -166,3 +166,20 @@ fn positions_in_arrays_are_small_together_with_what_stands_there() {
         assert!(text.contains(expected), "{expected}: {text}");
     }
 }
+
+#[test]
+fn setters_and_getters_of_large_structs_are_checked() {
+    let members: String = (0..40).map(|at| format!("    int m{at};\n")).collect();
+    let place = Workplace::with(&format!(
+        "typedef int (*reader)(void *);\nstruct state {{\n{members}    reader read;\n    void *data;\n}};\nvoid \
+         set_reader(struct state *s, reader read, void *data)\n{{\n    s->read = read;\n    s->data = data;\n}}\nvoid \
+         get_reader(struct state *s, reader *read, void **data)\n{{\n    *read = s->read;\n    *data = \
+         s->data;\n}}\n"
+    ));
+    place.done("gen unit.c --time 2");
+    let suite = place.read("tests/tests.c");
+    for check in ["s.read, NULL", "s.data, NULL", "CHECK_PTR(read, NULL", "CHECK_PTR(data, NULL"] {
+        assert!(suite.contains(check), "{check}\n{suite}");
+    }
+    assert!(!suite.contains("s.m0"), "{suite}");
+}

@@ -8,16 +8,19 @@
 use lydian_inputs::callback::callback_of;
 use lydian_ir::scalars::{Scalar, ScalarKind};
 use lydian_ir::test::{GlobalInput, Image, ImagePointer, PointerTarget, Test};
-use lydian_ir::{Callee, FuncId, GlobalId, GlobalInit, Program, Stmt, global_at, libc};
+use lydian_ir::{CType, Callee, FuncId, GlobalId, GlobalInit, Program, Stmt, global_at, libc};
 use lydian_native::{MeasuredRun, Outcome};
 use lydian_report::suite::pointee_at;
 use rustc_hash::FxHashSet;
 
-use super::reduction::{ByteHolder, TestReduction, bytes_of, image_mut};
+use super::reduction::{ByteHolder, TestReduction, bytes_of, image_mut, put};
 use crate::error::Error;
 
 /// The most numbers of a test that are tried.
 const MOST_PROBES: usize = 24;
+
+/// The most numbers of a part that is probed before larger ones.
+const FEW: usize = 4;
 
 /// The fewest characters that may be a text.
 const CHARACTERS: usize = 4;
@@ -31,35 +34,86 @@ impl TestReduction<'_, '_, '_, '_> {
         let objects = (0..self.test.objects.len()).filter(|at| !self.test.objects[*at].read_only);
         let mut holders: Vec<ByteHolder> = objects.map(ByteHolder::Object).collect();
         holders.extend(self.give_written_globals().into_iter().map(ByteHolder::Global));
-        let mut left = MOST_PROBES;
+        let (mut few, mut many) = (Vec::new(), Vec::new());
         for holder in holders {
+            let mut places = Vec::new();
             let numbers = self.numbers(holder);
             for (at, place) in numbers.iter().enumerate() {
-                if left == 0 {
-                    return Ok(());
-                }
                 // Other characters before the last one leave a text.
-                if ends_characters(&numbers[..=at], numbers.get(at + 1)) {
-                    continue;
+                if !ends_characters(&numbers[..=at], numbers.get(at + 1))
+                    && let Some(candidate) = self.with_another(&self.test, holder, place)
+                    && candidate != self.test
+                {
+                    places.push((holder, *place));
                 }
-                left -= usize::from(self.probe_place(holder, place)?);
+            }
+            // What a call gives through a parameter may depend on what it finds in a large object.
+            match places.len() {
+                0..=FEW => few.append(&mut places),
+                _ => many.append(&mut places),
             }
         }
-        Ok(())
+        if few.len() + many.len() > MOST_PROBES {
+            let mut left = MOST_PROBES;
+            many = self.overwritten(&many, &mut left)?;
+        }
+        let places = few.into_iter().chain(many).take(MOST_PROBES);
+        let places: Vec<(ByteHolder, Scalar)> = places.collect();
+        places.into_iter().try_for_each(|(holder, place)| self.probe_place(holder, &place))
     }
 
-    /// Tries another initial value at one place. Returns whether there was one to try.
-    fn probe_place(&mut self, holder: ByteHolder, place: &Scalar) -> Result<bool, Error> {
-        let own = bytes_of(self.image(holder), place);
-        if own.is_empty() || self.value_after(holder, place) != Some(own.clone()) {
-            return Ok(false);
+    /// Those of many places that the function overwrites: with other initial values at all of them, they
+    /// end as before. Where the run is another one with them, they are asked for in halves.
+    fn overwritten(
+        &mut self,
+        places: &[(ByteHolder, Scalar)],
+        left: &mut usize,
+    ) -> Result<Vec<(ByteHolder, Scalar)>, Error> {
+        if *left == 0 || places.is_empty() {
+            return Ok(Vec::new());
         }
-        let candidate = match place.kind {
-            ScalarKind::Other => None,
-            ScalarKind::Pointer => self.with_pointer(holder, place),
-            kind => Some(self.with(holder, place, &another(&own, kind))),
-        };
-        let Some(candidate) = candidate else { return Ok(false) };
+        *left -= 1;
+        let candidate = places.iter().try_fold(self.test.clone(), |test, (holder, place)| {
+            self.with_another(&test, *holder, place)
+        });
+        let Some(candidate) = candidate else { return Ok(Vec::new()) };
+        let measured = self.session.runner.measure(&candidate)?.ok();
+        if let Some(measured) = measured.filter(|new| new.run.outcome == self.measured.run.outcome)
+        {
+            let is_overwritten = |(holder, place): &&(ByteHolder, Scalar)| {
+                let own = bytes_of(self.image(*holder), place);
+                self.value_after(&measured, *holder, place) == Some(own)
+            };
+            return Ok(places.iter().filter(is_overwritten).copied().collect());
+        }
+        let (first, second) = places.split_at(places.len() / 2);
+        if first.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = self.overwritten(first, left)?;
+        found.extend(self.overwritten(second, left)?);
+        Ok(found)
+    }
+
+    /// A test with another initial value at a place that the call leaves as it is; `None` where there is
+    /// none.
+    fn with_another(&self, test: &Test, holder: ByteHolder, place: &Scalar) -> Option<Test> {
+        let own = bytes_of(self.image(holder), place);
+        if own.is_empty() || self.value_after(&self.measured, holder, place)? != own {
+            return None;
+        }
+        let mut other = test.clone();
+        match place.kind {
+            ScalarKind::Other => return None,
+            ScalarKind::Pointer => self.put_pointer(&mut other, holder, place)?,
+            kind => put(image_mut(&mut other, holder), place, &another(&own, kind)),
+        }
+        Some(other)
+    }
+
+    /// Tries another initial value at one place.
+    fn probe_place(&mut self, holder: ByteHolder, place: &Scalar) -> Result<(), Error> {
+        let Some(candidate) = self.with_another(&self.test, holder, place) else { return Ok(()) };
         let known = self.measured.run.clone();
         let is_same = |measured: &MeasuredRun| {
             let run = &measured.run;
@@ -68,28 +122,33 @@ impl TestReduction<'_, '_, '_, '_> {
                 && run.objects == known.objects
         };
         self.attempt(candidate, is_same)?;
-        Ok(true)
+        Ok(())
     }
 
-    /// The test with a pointer that is not null at one place, to an object or function of its type.
-    fn with_pointer(&self, holder: ByteHolder, place: &Scalar) -> Option<Test> {
-        let (program, test) = (self.program(), &self.test);
+    /// Makes the pointer at one place lead to an object or function of its type.
+    fn put_pointer(&self, test: &mut Test, holder: ByteHolder, place: &Scalar) -> Option<()> {
+        let program = self.program();
         let pointee = pointee_at(&program.types, self.type_of(holder)?, place.offset)?;
-        let object = || test.objects.iter().position(|object| object.ty == pointee);
+        let is_any = matches!(program.types.get(pointee), CType::Void);
+        let object = || test.objects.iter().position(|object| is_any || object.ty == pointee);
         let target = match callback_of(program, pointee) {
             Some(callback) => PointerTarget::Function(program.functions[callback].name.clone()),
             None => PointerTarget::Object(u32::try_from(object()?).ok()?, 0),
         };
-        let mut candidate = test.clone();
-        let image = image_mut(&mut candidate, holder);
+        let image = image_mut(test, holder);
         let at = image.pointers.partition_point(|pointer| pointer.offset < place.offset);
         image.pointers.insert(at, ImagePointer { offset: place.offset, target });
-        Some(candidate)
+        Some(())
     }
 
-    /// The value of a place after the call.
-    fn value_after(&self, holder: ByteHolder, place: &Scalar) -> Option<Vec<u8>> {
-        let run = &self.measured.run;
+    /// The value of a place after a call.
+    fn value_after(
+        &self,
+        measured: &MeasuredRun,
+        holder: ByteHolder,
+        place: &Scalar,
+    ) -> Option<Vec<u8>> {
+        let run = &measured.run;
         let bytes = match holder {
             ByteHolder::Object(at) => run.objects.get(at)?.clone(),
             ByteHolder::Global(at) => {
