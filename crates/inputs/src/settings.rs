@@ -66,6 +66,9 @@ pub struct Settings {
     /// For mutants.
     #[serde(skip_serializing_if = "MutateSettings::is_empty")]
     pub mutate: MutateSettings,
+    /// For handlers of interrupts.
+    #[serde(skip_serializing_if = "InterruptSettings::is_empty")]
+    pub interrupts: InterruptSettings,
     /// By a function's name. For an undefined function the places begin with `result`.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub function: IndexMap<String, FunctionSettings>,
@@ -83,6 +86,7 @@ impl Default for Settings {
             accept: Vec::new(),
             report: ReportSettings::default(),
             mutate: MutateSettings::default(),
+            interrupts: InterruptSettings::default(),
             function: IndexMap::new(),
             types: IndexMap::new(),
         }
@@ -113,6 +117,24 @@ pub struct MutantPattern {
     pub find: String,
     /// The tokens in their place.
     pub replace: String,
+}
+
+/// The handlers of interrupts of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct InterruptSettings {
+    /// Functions that are handlers, besides those that are known by their names or by tables of vectors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handlers: Vec<String>,
+    /// How often handlers run in a test at most; 0 for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<u32>,
+}
+
+impl InterruptSettings {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl MutateSettings {

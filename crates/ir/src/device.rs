@@ -9,7 +9,10 @@
 //! Reads of volatile variables of the program ([`VolatileVariables`]) may be part of a script, too. Then
 //! all reads of such a variable are, and the run finds what the script says in memory. A variable of which
 //! the script says nothing is memory.
+//!
+//! A script may say that a handler of interrupts runs just before a read ([`ScriptedInterrupt`]).
 
+mod interrupts;
 mod variables;
 
 use std::fmt;
@@ -22,6 +25,7 @@ use crate::program::ctype::Target;
 use crate::test::{ExternalResult, Image};
 use crate::{Body, Expr, ExprId, Stmt};
 
+pub use interrupts::{INTERRUPT, MASKS, ScriptedInterrupt, can_interrupt, masks};
 pub use variables::{VolatileVariables, is_truth_value};
 
 /// Instead of a function's name in [`ExternalResult`]: a volatile read of a device. The result is the

@@ -89,6 +89,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     let text = settings_text(&config);
     let settings = std::mem::take(&mut config.settings);
     let accepted = settings.accept.clone();
+    let interrupts = settings.interrupts.clone();
     let settings = match &tested_as_whole {
         Some(whole) => whole.settings(settings),
         None => settings,
@@ -116,7 +117,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
             had_foreign_assembly,
             self_running,
         },
-        settings: ProjectSettings { text, accepted, config },
+        settings: ProjectSettings { text, accepted, interrupts, config },
         whole,
         request: request.clone(),
         guesses: OnceLock::new(),

@@ -93,6 +93,8 @@ impl Session<'_, '_> {
             budget.remaining().unwrap_or(Duration::MAX)
         );
         let novelty = config.every_path.then(|| NoveltyFilter::of(left));
+        let interrupts = self.project.interrupts(self.entry);
+        let config = &Config { interrupts, ..config.clone() };
         let open = OpenObjectives::new(self.measured, self.targets, left, hyper_coverage);
         let task = Task {
             program: &self.project.program,

@@ -198,6 +198,10 @@ impl<N: Notes> StateView<'_, '_, N> {
             // The elements are told apart.
             Offset::Scaled(_) => self.one_address(pool, addr)?.wrapping_sub(base) as i64,
         };
+        // No other handler runs meanwhile.
+        if self.state.is_in_handler() {
+            return Ok(VolatileMemory::Kept);
+        }
         let Some(global) = global else {
             return Ok(VolatileMemory::Input(read_at(base.wrapping_add_signed(start))));
         };
@@ -324,5 +328,18 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.take_inputs(state, &plan)?;
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
         Ok(value)
+    }
+
+    /// A read was made that finds what a handler of interrupts left in memory: the script says so, too.
+    pub(crate) fn note_script_read(
+        &self,
+        state: &mut State<N>,
+        place: String,
+        ty: Type,
+        value: Term,
+    ) {
+        let cell = CellPlan { offset: 0, ty, value };
+        let plan = self.input_plan(state, DEVICE_READ, place, ty.bytes(), vec![cell]);
+        Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
     }
 }

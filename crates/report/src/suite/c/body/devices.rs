@@ -1,7 +1,9 @@
 //! Devices in tests: the values of their reads before the call, and checks of their writes behind it.
 
-use lydian_ir::device::{ACCESS_TRAPS, DEVICE_READ, DevicePlace, ReadPlace};
-use lydian_ir::test::{PointerTarget, Test};
+use lydian_ir::device::{
+    ACCESS_TRAPS, DEVICE_READ, DevicePlace, INTERRUPT, ReadPlace, ScriptedInterrupt,
+};
+use lydian_ir::test::{ExternalResult, PointerTarget, Test};
 
 use super::super::assertion::{Assertion, Line};
 use super::super::literal::Names;
@@ -27,8 +29,21 @@ pub fn devices_header() -> String {
 
 /// Whether a test reads or writes devices.
 pub fn accesses_devices(test: &SuiteTest) -> bool {
-    test.test.externals.iter().any(|call| call.function == DEVICE_READ)
+    has_script(&test.test)
         || test.observed.as_ref().is_some_and(|seen| !seen.device_writes.is_empty())
+}
+
+/// Whether a test has values of reads, or handlers that run.
+fn has_script(test: &Test) -> bool {
+    let is_of_script = |call: &ExternalResult| call.function == DEVICE_READ || call.function == INTERRUPT;
+    test.externals.iter().any(is_of_script)
+}
+
+/// The places of a test's script.
+fn places(test: &Test) -> impl Iterator<Item = ReadPlace> {
+    test.externals.iter().filter_map(|call| {
+        call.read_place().or_else(|| Some(call.scripted_interrupt()?.place))
+    })
 }
 
 /// The arguments of a macro about an access.
@@ -60,14 +75,14 @@ fn address(names: &Names<'_>, place: ReadPlace) -> Result<String, String> {
 /// Whether volatile reads of an object of a test have values in its script. Then its page is guarded, which
 /// must not be the stack's.
 pub(super) fn is_scripted(test: &Test, position: usize) -> bool {
-    let mut places = test.externals.iter().filter_map(|call| call.read_place());
-    places.any(|place| matches!(place, ReadPlace::Object(at, _) if at as usize == position))
+    let is_of_object =
+        |place| matches!(place, ReadPlace::Object(at, _) if at as usize == position);
+    places(test).any(is_of_object)
 }
 
-/// Whether a test has values of variables that are read.
+/// Whether a test's script is about variables that are read.
 pub(super) fn scripts_variables(test: &Test) -> bool {
-    let mut places = test.externals.iter().filter_map(|call| call.read_place());
-    places.any(|place| !matches!(place, ReadPlace::Device(_)))
+    places(test).any(|place| !matches!(place, ReadPlace::Device(_)))
 }
 
 impl Body<'_> {
@@ -85,6 +100,20 @@ impl Body<'_> {
         Ok(())
     }
 
+    /// The handlers of interrupts that run.
+    pub(super) fn interrupts(&mut self, names: &Names<'_>) -> Result<(), String> {
+        for entry in &names.test.externals {
+            if let Some(ScriptedInterrupt { handler, place, read }) = entry.scripted_interrupt() {
+                let place = match place {
+                    ReadPlace::Device(place) => self.register_at(place),
+                    place => address(names, place)?,
+                };
+                self.line(format!("RUNS({handler}, {place}, {read});"));
+            }
+        }
+        Ok(())
+    }
+
     /// Asserts the writes, and that all reads were made.
     pub(super) fn device_writes(&mut self, test: &Test, observed: &Observation) {
         for write in &observed.device_writes {
@@ -92,8 +121,7 @@ impl Body<'_> {
             let text = format!("CHECK_WRITE({});", access(&place, &write.value));
             self.assert(Assertion::Device { text });
         }
-        let reads = test.externals.iter().any(|call| call.function == DEVICE_READ);
-        if reads || !observed.device_writes.is_empty() {
+        if has_script(test) || !observed.device_writes.is_empty() {
             self.assert(Assertion::Device { text: "CHECK_DEVICES();".to_owned() });
         }
     }
@@ -102,6 +130,13 @@ impl Body<'_> {
     fn register(&self, place: DevicePlace, size: usize) -> String {
         let name = self.registers.name(&self.program.types, place.address, size as u64);
         name.unwrap_or_else(|| place.to_string())
+    }
+
+    /// The same where only the address is known.
+    fn register_at(&self, place: DevicePlace) -> String {
+        let names = [4, 1, 2, 8].into_iter().map(|size| self.register(place, size));
+        let number = place.to_string();
+        names.into_iter().find(|name| *name != number).unwrap_or(number)
     }
 
     fn assert(&mut self, assertion: Assertion) {
