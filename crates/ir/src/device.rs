@@ -25,7 +25,9 @@ use crate::program::ctype::Target;
 use crate::test::{ExternalResult, Image};
 use crate::{Body, Expr, ExprId, Stmt};
 
-pub use interrupts::{INTERRUPT, MASKS, ScriptedInterrupt, can_interrupt, masks};
+pub use interrupts::{
+    INTERRUPT, MASKS, ScriptedInterrupt, can_interrupt, disables_interrupts, masks,
+};
 pub use variables::{VolatileVariables, is_truth_value};
 
 /// Instead of a function's name in [`ExternalResult`]: a volatile read of a device. The result is the

@@ -6,5 +6,6 @@ mod firmware;
 mod for_people;
 mod frameworks;
 mod in_all_builds;
+mod interrupts;
 mod of_programs;
 mod on_demand;

@@ -16,6 +16,18 @@ pub const INTERRUPT: &str = "*interrupt";
 /// ARM's processors. A number other than 0 is taken for a mask of all handlers.
 pub const MASKS: [&str; 3] = ["lydian_primask", "lydian_faultmask", "lydian_basepri"];
 
+/// Functions that keep handlers from running, where the program leaves them undefined, and those that let
+/// them run again: CMSIS's, IAR's, AVR's and TI's.
+const DISABLING: [&str; 4] = ["__disable_irq", "__disable_interrupt", "cli", "_disable_interrupts"];
+const ENABLING: [&str; 4] = ["__enable_irq", "__enable_interrupt", "sei", "_enable_interrupts"];
+
+/// Whether a call of an undefined function disables interrupts (`true`) or enables them; none if it does
+/// neither.
+pub fn disables_interrupts(function: &str) -> Option<bool> {
+    let disables = DISABLING.contains(&function);
+    (disables || ENABLING.contains(&function)).then_some(disables)
+}
+
 /// A handler that runs just before a volatile read.
 ///
 /// Reads are counted by their place, from 1: of a device all reads, of a variable those that no handler
@@ -97,7 +109,9 @@ mod tests {
         assert_eq!(entry.scripted_interrupt(), Some(interrupt));
         let other = ExternalResult { function: "f".to_owned(), ..entry };
         assert_eq!(other.scripted_interrupt(), None);
-        for text in ["", "f", "f ticks", "f ticks 0", "f ticks x", "f ticks 1 2", "f 4 1", " ticks 1"] {
+        for text in
+            ["", "f", "f ticks", "f ticks 0", "f ticks x", "f ticks 1 2", "f 4 1", " ticks 1"]
+        {
             assert!(text.parse::<ScriptedInterrupt>().is_err(), "{text}");
         }
     }

@@ -101,6 +101,8 @@ pub(super) struct Machine<'p, 'c> {
     device_writes: Vec<DeviceWrite>,
     /// The read of a device that the script has no value for.
     outrun: Option<DeviceRead>,
+    /// How many reads found their value in the script.
+    scripted_reads: u32,
     /// The handler of interrupts that began last, until the read before which it ran is made.
     handler: Option<RunningHandler>,
     allocations: Allocations,
@@ -139,6 +141,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             externals: Externals::default(),
             device_writes: Vec::new(),
             outrun: None,
+            scripted_reads: 0,
             handler: None,
             allocations: Allocations::default(),
             first_uses: FirstUses::default(),
@@ -514,6 +517,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             externals: externals.called,
             missed_variables: externals.missed_variables,
             outrun: self.outrun,
+            scripted_reads: self.scripted_reads,
             device_writes: self.device_writes,
             refused: self.allocations.into_refused(),
             memory: self.memory,

@@ -89,6 +89,8 @@ pub struct Outcome {
     pub missed_variables: Vec<String>,
     /// The read of a device for which the test's script has no value; none where all had one.
     pub outrun: Option<DeviceRead>,
+    /// How many reads found their value in the test's script.
+    pub scripted_reads: u32,
     /// The volatile writes of devices, in order.
     pub device_writes: Vec<DeviceWrite>,
     /// The calls of allocators that failed for their size alone, which another process may grant: the

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lydian_inputs::settings::TomlStep;
 use lydian_ir::device::can_interrupt;
 use lydian_ir::{
     Body, Expr, ExprId, FuncId, GlobalId, GlobalInit, Program, RelocationTarget, Stmt, global_at,
@@ -16,6 +17,8 @@ use lydian_objective::{Assumption, AssumptionKind};
 use lydian_symex::{InterruptHandler, Interrupts};
 
 use super::Project;
+use crate::configuration::Configuration;
+use crate::error::{Error, ErrorKind};
 
 /// How the names of handlers end, in CMSIS and other collections of headers.
 const ENDINGS: [&str; 5] = ["_IRQHandler", "_ISR", "_isr", "_irq_handler", "_interrupt"];
@@ -52,6 +55,28 @@ fn handlers(program: &Program, stated: &[String]) -> BTreeSet<FuncId> {
     let named = program.functions.iter().filter(|(_, function)| is_handler(&function.name));
     let named = named.map(|(id, _)| id);
     named.chain(in_vectors(program)).filter(|id| program.functions[*id].body.is_some()).collect()
+}
+
+/// Refuses settings that name functions which cannot be handlers.
+pub(super) fn check_stated(
+    program: &Program,
+    stated: &[String],
+    config: &Configuration,
+) -> Result<(), Error> {
+    let wrong = stated.iter().enumerate().filter_map(|(at, name)| {
+        let why = match program.function_named(name) {
+            Some(function) if can_interrupt(program, function) => return None,
+            Some(_) => "is no function without parameters and result that the program defines",
+            None => "is no function of the program",
+        };
+        let way =
+            [TomlStep::Value("interrupts"), TomlStep::Value("handlers"), TomlStep::Element(at)];
+        Some(config.wrong(&way, format!("`{name}` {why}, so it is no handler of interrupts")))
+    });
+    match wrong.collect::<Vec<_>>() {
+        none if none.is_empty() => Ok(()),
+        diagnostics => Err(Error { kind: ErrorKind::Usage, diagnostics }),
+    }
 }
 
 /// The functions in constant tables that are called vectors.
@@ -118,7 +143,7 @@ impl Project {
     pub(crate) fn interrupts(&self, function: FuncId) -> Interrupts {
         let program = &self.program;
         let written = self.written_by_handlers();
-        let most = self.settings.interrupts.most.unwrap_or(MOST_INTERRUPTS);
+        let most = self.most_interrupts();
         if written.is_empty() || most == 0 || self.is_handler(function) {
             return Interrupts::default();
         }
@@ -131,6 +156,20 @@ impl Project {
             writes: variables(program, function, written_in),
         });
         Interrupts { handlers: handlers.collect(), most }
+    }
+
+    /// The handlers that write a variable and may run while a function is tested.
+    pub(crate) fn handlers_writing(&self, function: FuncId, variable: GlobalId) -> Vec<FuncId> {
+        if self.is_handler(function) {
+            return Vec::new();
+        }
+        let handlers = self.written_by_handlers().get(&variable).into_iter().flatten().copied();
+        handlers.filter(|handler| can_interrupt(&self.program, *handler)).collect()
+    }
+
+    /// How often handlers run in a test at most.
+    pub(crate) fn most_interrupts(&self) -> u32 {
+        self.settings.interrupts.most.unwrap_or(MOST_INTERRUPTS)
     }
 
     fn is_handler(&self, function: FuncId) -> bool {

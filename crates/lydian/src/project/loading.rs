@@ -17,6 +17,7 @@ use lydian_native::{Companion, Libraries};
 
 use super::flags::{check_language, flags_of, rejected};
 use super::functions::{chosen, relevant};
+use super::handlers;
 use super::linked::left_out;
 use super::paths::{absolute, canonical};
 use super::request::ProjectRequest;
@@ -85,6 +86,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     let inputs = tested_as_whole.as_ref().and_then(|whole| whole.inputs);
     let (mut program, map) = whole(unit, others, inputs, (request, observer))?;
     lydian_inputs::prepare(&mut program);
+    handlers::check_stated(&program, &config.settings.interrupts.handlers, &config)?;
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
     let text = settings_text(&config);
     let settings = std::mem::take(&mut config.settings);

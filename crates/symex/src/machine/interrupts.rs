@@ -8,8 +8,9 @@
 
 use std::sync::Arc;
 
+use lydian_base::EntityId;
 use lydian_eval::{Traps, to_bytes};
-use lydian_ir::device::{INTERRUPT, ReadPlace, ScriptedInterrupt, masks};
+use lydian_ir::device::{INTERRUPT, ReadPlace, ScriptedInterrupt, disables_interrupts, masks};
 use lydian_ir::{ExprId, FuncId, GlobalId, Type};
 use lydian_smt::{Sort, Term};
 
@@ -34,6 +35,7 @@ impl<N: Notes> Machine<'_, '_, N> {
             || state.is_in_handler()
             || !state.has_begun(self.roots.len())
             || state.interrupts() >= most
+            || has_disabled(state)
         {
             return Ok(false);
         }
@@ -84,7 +86,6 @@ impl<N: Notes> Machine<'_, '_, N> {
     /// Whether a handler runs on this path before the read that is about to be made. The path is split
     /// where it may.
     fn runs_here(&mut self, state: &mut State<N>, handler: FuncId) -> Result<bool, Interrupt> {
-        use lydian_base::EntityId;
         let (nth, handler) = (state.inputs.externals.len(), handler.index());
         let chosen = self.pool.var(&format!("{INTERRUPT}{handler}#{nth}"), Sort::BitVec(8));
         let one = self.pool.bv(8, 1);
@@ -99,7 +100,6 @@ impl<N: Notes> Machine<'_, '_, N> {
 
     /// The condition that a variable of 32 bits is 0.
     fn is_zero(&mut self, state: &mut State<N>, variable: GlobalId) -> Result<Term, Interrupt> {
-        use lydian_base::EntityId;
         let address = self.context.globals[variable.index()];
         let address = self.pool.bv(64, address);
         let value = self.load(state, Type::Int(32), address, &mut Traps::none())?;
@@ -129,4 +129,11 @@ impl<N: Notes> Machine<'_, '_, N> {
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
         Ok(())
     }
+}
+
+/// Whether the path disabled interrupts last by a call of an undefined function.
+fn has_disabled<N: Notes>(state: &State<N>) -> bool {
+    let called = state.inputs.externals.iter().rev();
+    let mut said = called.filter_map(|call| disables_interrupts(&call.function));
+    said.next() == Some(true)
 }

@@ -38,6 +38,7 @@ impl Machine<'_, '_> {
             self.outrun = Some(DeviceRead { place: DevicePlace { address }, bytes });
             return Err(Stop::End(End::OutrunsScript));
         };
+        self.scripted_reads += 1;
         if read.in_variable {
             self.memory.write(address, &read.bytes)?;
         }

@@ -2,7 +2,7 @@
 
 use super::calls::NO_SITE;
 use super::externals::PendingInterrupt;
-use crate::device::{ReadPlace, can_interrupt, masks};
+use crate::device::{ReadPlace, can_interrupt, disables_interrupts, masks};
 use crate::interp::machine::{Machine, Step, Stop};
 use crate::interp::outcome::{BadTest, End, UnknownCause};
 use crate::interp::slots::WINDOW;
@@ -96,6 +96,12 @@ impl Machine<'_, '_> {
 
     /// Whether code keeps handlers from running.
     fn are_interrupts_disabled(&self) -> bool {
+        let functions = &self.program.functions;
+        let called = self.externals.called().iter().rev();
+        let mut said = called.filter_map(|call| disables_interrupts(&functions[*call].name));
+        if said.next() == Some(true) {
+            return true;
+        }
         masks(self.program).any(|mask| {
             let address = self.memory.global_address(mask);
             self.memory.load(address, 4).is_ok_and(|(value, _)| value != 0)

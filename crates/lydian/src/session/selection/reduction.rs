@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use lydian_ir::device::{DEVICE_READ, ReadPlace};
+use lydian_ir::device::{DEVICE_READ, INTERRUPT, ReadPlace};
 use lydian_ir::interp::{End, Location};
 use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
@@ -21,7 +21,7 @@ use lydian_ir::test::{
     ExternalResult, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CType, CTypeId, Program};
-use lydian_native::MeasuredRun;
+use lydian_native::{MeasuredRun, Outcome};
 use lydian_objective::CoverageRecord;
 use lydian_report::suite::c::MOST_FAILING;
 use rustc_hash::FxHashSet;
@@ -126,7 +126,7 @@ pub(crate) struct TestReduction<'s, 'a, 'm, 'j> {
     /// The place where it ends according to the interpreter.
     location: Option<Location>,
     /// The steps through which candidates are followed.
-    steps: u64,
+    pub(super) steps: u64,
     runs: u32,
 }
 
@@ -202,7 +202,9 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         // The length of an array may follow from a number, which becomes small only afterwards.
         for _ in 0..MOST_PASSES {
             let known = self.test.clone();
+            self.drop_handlers()?;
             self.drop_reads()?;
+            self.run_handlers()?;
             self.shorten()?;
             self.drop_all()?;
             self.shorten()?;
@@ -210,6 +212,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
             self.drop_characters()?;
             self.lessen_equal()?;
             self.lessen()?;
+            self.clear_bits()?;
             if self.test == known {
                 break;
             }
@@ -221,7 +224,8 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         self.clear_away();
         // Parts that were removed without a run make no difference, which is checked here.
         let Ok(last) = self.session.runner.measure(&self.test)? else { return Ok(before) };
-        let is_same = ends_alike(&last.run.outcome, &before.1.run.outcome) && self.covers(&last);
+        let is_same =
+            ends_alike(&last.run.outcome, &self.measured.run.outcome) && self.covers(&last);
         Ok(if is_same { (self.test, last) } else { before })
     }
 
@@ -240,9 +244,10 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    /// Removes reads of devices, in runs that become shorter.
+    /// Removes reads of devices and handlers of interrupts, in runs that become shorter.
     fn drop_reads(&mut self) -> Result<(), Error> {
-        let is_read = |call: &ExternalResult| call.function == DEVICE_READ;
+        let is_read =
+            |call: &ExternalResult| call.function == DEVICE_READ || call.function == INTERRUPT;
         let mut run = self.test.externals.iter().filter(|call| is_read(call)).count();
         while run > 0 {
             let mut at = 0;
@@ -302,7 +307,10 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
             return Ok(false);
         }
         let Ok(measured) = self.session.runner.measure(&candidate)? else { return Ok(false) };
-        let ends_alike = ends_alike(&self.measured.run.outcome, &measured.run.outcome);
+        let (before, after) = (&self.measured.run.outcome, &measured.run.outcome);
+        // A run that no longer waits for what does not come is the better test.
+        let returns = *before == Outcome::OutranScript && matches!(after, Outcome::Returned(_));
+        let ends_alike = returns || ends_alike(before, after);
         let known = &self.measured.run.attempts;
         let reaches_out = measured.run.attempts.iter().any(|attempt| !known.contains(attempt));
         if !(ends_alike && self.covers(&measured) && is_right(&measured)) || reaches_out {
@@ -314,7 +322,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
 
     /// Whether the interpreter accepts a candidate: it ends, has no undefined behaviour that the test
     /// does not have, and covers the required labels, as far as it is followed.
-    fn is_promising(&self, candidate: &Test) -> bool {
+    pub(super) fn is_promising(&self, candidate: &Test) -> bool {
         let Some(interpreted) = self.session.runner.interpret(candidate, self.steps) else {
             return false;
         };
@@ -368,7 +376,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         let mut atoms = Vec::new();
         for (at, call) in self.test.externals.iter().enumerate() {
             atoms.extend((0..call.writes.len()).map(|write| Atom::Write(at, write)));
-            atoms.extend((call.function != DEVICE_READ).then_some(Atom::Result(at)));
+            atoms.extend((!call.function.starts_with('*')).then_some(Atom::Result(at)));
         }
         atoms.extend((0..self.test.globals.len()).map(Atom::Global));
         let holders = holders(&self.test);

@@ -367,8 +367,7 @@ impl Body<'_> {
         let calls = names.test.externals.iter().filter(|call| call.variable().is_none());
         let calls: Vec<&ExternalResult> = calls.collect();
         let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
-        self.device_reads(names)?;
-        self.interrupts(names)?;
+        self.script(names)?;
         let is_call = |name: &&str| {
             !name.starts_with(INPUT_PREFIX) && *name != DEVICE_READ && *name != INTERRUPT
         };

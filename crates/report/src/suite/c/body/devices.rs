@@ -35,15 +35,16 @@ pub fn accesses_devices(test: &SuiteTest) -> bool {
 
 /// Whether a test has values of reads, or handlers that run.
 fn has_script(test: &Test) -> bool {
-    let is_of_script = |call: &ExternalResult| call.function == DEVICE_READ || call.function == INTERRUPT;
+    let is_of_script =
+        |call: &ExternalResult| call.function == DEVICE_READ || call.function == INTERRUPT;
     test.externals.iter().any(is_of_script)
 }
 
 /// The places of a test's script.
 fn places(test: &Test) -> impl Iterator<Item = ReadPlace> {
-    test.externals.iter().filter_map(|call| {
-        call.read_place().or_else(|| Some(call.scripted_interrupt()?.place))
-    })
+    test.externals
+        .iter()
+        .filter_map(|call| call.read_place().or_else(|| Some(call.scripted_interrupt()?.place)))
 }
 
 /// The arguments of a macro about an access.
@@ -75,8 +76,7 @@ fn address(names: &Names<'_>, place: ReadPlace) -> Result<String, String> {
 /// Whether volatile reads of an object of a test have values in its script. Then its page is guarded, which
 /// must not be the stack's.
 pub(super) fn is_scripted(test: &Test, position: usize) -> bool {
-    let is_of_object =
-        |place| matches!(place, ReadPlace::Object(at, _) if at as usize == position);
+    let is_of_object = |place| matches!(place, ReadPlace::Object(at, _) if at as usize == position);
     places(test).any(is_of_object)
 }
 
@@ -86,23 +86,16 @@ pub(super) fn scripts_variables(test: &Test) -> bool {
 }
 
 impl Body<'_> {
-    /// The values of the reads, in their order.
-    pub(super) fn device_reads(&mut self, names: &Names<'_>) -> Result<(), String> {
-        for read in &names.test.externals {
-            if let Some(place) = read.read_place() {
+    /// The script: the values of the reads, and the handlers of interrupts that run.
+    pub(super) fn script(&mut self, names: &Names<'_>) -> Result<(), String> {
+        for entry in &names.test.externals {
+            if let Some(place) = entry.read_place() {
                 let place = match place {
-                    ReadPlace::Device(place) => self.register(place, read.result.bytes.len()),
+                    ReadPlace::Device(place) => self.register(place, entry.result.bytes.len()),
                     place => address(names, place)?,
                 };
-                self.line(format!("READS({});", access(&place, &read.result.bytes)));
+                self.line(format!("READS({});", access(&place, &entry.result.bytes)));
             }
-        }
-        Ok(())
-    }
-
-    /// The handlers of interrupts that run.
-    pub(super) fn interrupts(&mut self, names: &Names<'_>) -> Result<(), String> {
-        for entry in &names.test.externals {
             if let Some(ScriptedInterrupt { handler, place, read }) = entry.scripted_interrupt() {
                 let place = match place {
                     ReadPlace::Device(place) => self.register_at(place),
