@@ -13,6 +13,7 @@
 //! A script may say that a handler of interrupts runs just before a read ([`ScriptedInterrupt`]).
 
 mod interrupts;
+mod map;
 mod variables;
 
 use std::fmt;
@@ -28,6 +29,7 @@ use crate::{Body, Expr, ExprId, Stmt};
 pub use interrupts::{
     INTERRUPT, MASKS, ScriptedInterrupt, can_interrupt, disables_interrupts, masks,
 };
+pub use map::{DeviceMap, DeviceRegion, DeviceRegister, RegisterField, ReservedBits};
 pub use variables::{VolatileVariables, is_truth_value};
 
 /// Instead of a function's name in [`ExternalResult`]: a volatile read of a device. The result is the

@@ -32,6 +32,7 @@ pub(crate) mod paths;
 pub(crate) mod registered;
 pub(crate) mod request;
 mod settings_in_c;
+mod svd;
 pub(crate) mod undefined;
 pub(crate) mod units;
 mod whole_program;

@@ -9,3 +9,4 @@ mod in_all_builds;
 mod interrupts;
 mod of_programs;
 mod on_demand;
+mod stated_devices;

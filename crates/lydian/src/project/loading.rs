@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use lydian_base::{Severity, SourceMap};
 use lydian_clib::{ClibError, Inputs, Library, Purpose};
@@ -22,6 +22,7 @@ use super::linked::left_out;
 use super::paths::{absolute, canonical};
 use super::request::ProjectRequest;
 use super::settings_in_c::{self, SettingsInC};
+use super::svd::StatedDevices;
 use super::units;
 use super::whole_program::WholeProgram;
 use super::{COMPILER, Project, ProjectSettings, SourceTexts, UserBuild, WholeProgramTest};
@@ -88,7 +89,9 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     lydian_inputs::prepare(&mut program);
     handlers::check_stated(&program, &config.settings.interrupts.handlers, &config)?;
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
-    let text = settings_text(&config);
+    let devices = StatedDevices::read(&config)?;
+    tell(observer, &devices.warnings);
+    let text = settings_text(&config, &devices);
     let settings = std::mem::take(&mut config.settings);
     let accepted = settings.accept.clone();
     let interrupts = settings.interrupts.clone();
@@ -96,7 +99,8 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
         Some(whole) => whole.settings(settings),
         None => settings,
     };
-    let spec = InputSpec::new(&program, settings);
+    let mut spec = InputSpec::new(&program, settings);
+    spec.devices = Arc::new(devices.map);
     let tested = |whole: WholeProgram| {
         Some(WholeProgramTest {
             entry: whole.entry(&program)?,
@@ -206,11 +210,13 @@ fn parse(
 
 /// The settings that say which runs are considered. Accepted assumptions and mutation operators do not change
 /// evidence and are left out.
-fn settings_text(config: &Configuration) -> String {
+fn settings_text(config: &Configuration, devices: &StatedDevices) -> String {
     let settings = Settings {
         accept: Vec::new(),
         mutate: MutateSettings::default(),
         ..config.settings.clone()
     };
-    serde_json::to_string(&settings).expect("settings are valid JSON")
+    let text = serde_json::to_string(&settings).expect("settings are valid JSON");
+    let files = devices.texts.iter().map(|text| blake3::hash(text.as_bytes()).to_hex());
+    files.fold(text, |text, file| format!("{text} {file}"))
 }

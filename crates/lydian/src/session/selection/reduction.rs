@@ -323,6 +323,9 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
     /// Whether the interpreter accepts a candidate: it ends, has no undefined behaviour that the test
     /// does not have, and covers the required labels, as far as it is followed.
     pub(super) fn is_promising(&self, candidate: &Test) -> bool {
+        if !self.session.project.devices_may_give(candidate) {
+            return false;
+        }
         let Some(interpreted) = self.session.runner.interpret(candidate, self.steps) else {
             return false;
         };

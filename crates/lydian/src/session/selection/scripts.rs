@@ -210,6 +210,7 @@ impl TestReduction<'_, '_, '_, '_> {
                 return added > 0;
             };
             let bytes = vec![value; read.bytes as usize];
+            let bytes = self.session.project.spec.devices.given(read.place, &bytes);
             let entry = ExternalResult::device_read(&ReadPlace::Device(read.place), bytes);
             let is_read = |entry: &ExternalResult| entry.read_place().is_some();
             let mut reads =

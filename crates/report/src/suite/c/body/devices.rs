@@ -90,11 +90,12 @@ impl Body<'_> {
     pub(super) fn script(&mut self, names: &Names<'_>) -> Result<(), String> {
         for entry in &names.test.externals {
             if let Some(place) = entry.read_place() {
-                let place = match place {
-                    ReadPlace::Device(place) => self.register(place, entry.result.bytes.len()),
-                    place => address(names, place)?,
+                let value = &entry.result.bytes;
+                let line = match place {
+                    ReadPlace::Device(place) => self.device_access("READS", place, value),
+                    place => format!("READS({});", access(&address(names, place)?, value)),
                 };
-                self.line(format!("READS({});", access(&place, &entry.result.bytes)));
+                self.line(line);
             }
             if let Some(ScriptedInterrupt { handler, place, read }) = entry.scripted_interrupt() {
                 let place = match place {
@@ -110,12 +111,21 @@ impl Body<'_> {
     /// Asserts the writes, and that all reads were made.
     pub(super) fn device_writes(&mut self, test: &Test, observed: &Observation) {
         for write in &observed.device_writes {
-            let place = self.register(write.place, write.value.len());
-            let text = format!("CHECK_WRITE({});", access(&place, &write.value));
+            let text = self.device_access("CHECK_WRITE", write.place, &write.value);
             self.assert(Assertion::Device { text });
         }
         if has_script(test) || !observed.device_writes.is_empty() {
             self.assert(Assertion::Device { text: "CHECK_DEVICES();".to_owned() });
+        }
+    }
+
+    /// A macro about an access of a device, and what its value means.
+    fn device_access(&self, name: &str, place: DevicePlace, value: &[u8]) -> String {
+        let register = self.register(place, value.len());
+        let text = format!("{name}({});", access(&register, value));
+        match self.registers.remark(&register, place.address, value) {
+            Some(remark) => format!("{text} /* {remark} */"),
+            None => text,
         }
     }
 
