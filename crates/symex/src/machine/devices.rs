@@ -269,7 +269,7 @@ impl<N: Notes> StateView<'_, '_, N> {
             let what = format!("a pointer or wide number that is read from the device at {place}");
             return Err(Stop::Unsupported(what));
         }
-        let reserved = reserved(&self.context, place, ty);
+        let reserved = reserved(self.context, place, ty);
         let value = script_value(pool, self.state.calls_of(DEVICE_READ), ty, reserved);
         Ok(as_read(pool, ty, value))
     }
