@@ -67,6 +67,11 @@ pub fn accesses_devices(program: &Program) -> bool {
 }
 
 fn has_volatile_access(body: &Body) -> bool {
+    volatile_addresses(body).any(|addr| !is_of_variable(body, addr))
+}
+
+/// The addresses of a body's volatile accesses.
+pub fn volatile_addresses(body: &Body) -> impl Iterator<Item = ExprId> {
     let loads = body.exprs.values().filter_map(|expr| match expr {
         Expr::Load { addr, volatile: true, .. } => Some(*addr),
         _ => None,
@@ -75,7 +80,7 @@ fn has_volatile_access(body: &Body) -> bool {
         Stmt::Store { addr, volatile: true, .. } => Some(*addr),
         _ => None,
     });
-    loads.chain(stores).any(|addr| !is_of_variable(body, addr))
+    loads.chain(stores)
 }
 
 /// Whether an address is that of a part of a variable.

@@ -4,7 +4,8 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use lydian_base::{SourceMap, Span};
-use lydian_ir::{Body, Expr, ExprId, FuncId, GlobalId, Program, Stmt, global_at};
+use lydian_ir::device::volatile_addresses;
+use lydian_ir::{FuncId, GlobalId, Program, global_at};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::request::Request;
@@ -93,17 +94,4 @@ impl<'a> ProgramContext<'a> {
     pub(super) fn unit_at(&self, offset: u32) -> usize {
         self.starts.partition_point(|start| *start <= offset)
     }
-}
-
-/// The addresses of a body's volatile accesses.
-pub(super) fn volatile_addresses(body: &Body) -> impl Iterator<Item = ExprId> {
-    let loads = body.exprs.values().filter_map(|expr| match expr {
-        Expr::Load { addr, volatile: true, .. } => Some(*addr),
-        _ => None,
-    });
-    let stores = body.stmts.values().filter_map(|stmt| match stmt {
-        Stmt::Store { addr, volatile: true, .. } => Some(*addr),
-        _ => None,
-    });
-    loads.chain(stores)
 }

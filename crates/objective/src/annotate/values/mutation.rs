@@ -43,6 +43,7 @@
 //! indeterminate. So an initialiser has no such mutant.
 
 use lydian_base::Span;
+use lydian_ir::device::volatile_addresses;
 use lydian_ir::source::Point;
 use lydian_ir::source::{Root, RootId, RootKind};
 use lydian_ir::{BoolTree, ConditionId, DecisionId, Expr, ExprId, LocalId, LocalKind, Stmt};
@@ -50,7 +51,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::initialised::Initialised;
 use crate::annotate::context::{Annotator, Context};
-use crate::annotate::program::volatile_addresses;
 use crate::criterion::Criterion;
 use crate::dataflow::def_use::Variable;
 use crate::decision::predicates::{active_conditions, for_each_node, outcome};
