@@ -66,6 +66,12 @@ pub struct Settings {
     /// For mutants.
     #[serde(skip_serializing_if = "MutateSettings::is_empty")]
     pub mutate: MutateSettings,
+    /// For devices at addresses that the program names as numbers.
+    #[serde(skip_serializing_if = "DeviceSettings::is_empty")]
+    pub devices: DeviceSettings,
+    /// For handlers of interrupts.
+    #[serde(skip_serializing_if = "InterruptSettings::is_empty")]
+    pub interrupts: InterruptSettings,
     /// By a function's name. For an undefined function the places begin with `result`.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub function: IndexMap<String, FunctionSettings>,
@@ -83,6 +89,8 @@ impl Default for Settings {
             accept: Vec::new(),
             report: ReportSettings::default(),
             mutate: MutateSettings::default(),
+            devices: DeviceSettings::default(),
+            interrupts: InterruptSettings::default(),
             function: IndexMap::new(),
             types: IndexMap::new(),
         }
@@ -113,6 +121,56 @@ pub struct MutantPattern {
     pub find: String,
     /// The tokens in their place.
     pub replace: String,
+}
+
+/// The devices that a program accesses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct DeviceSettings {
+    /// CMSIS-SVD files with registers, relative to the file of settings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub svd: Vec<String>,
+    /// Regions of addresses, by their names.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub regions: IndexMap<String, RegionSettings>,
+}
+
+/// A region of addresses: a start, and either a length or an end behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RegionSettings {
+    /// The first address.
+    pub start: u64,
+    /// How many bytes it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<u64>,
+    /// The address behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
+}
+
+impl DeviceSettings {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The handlers of interrupts of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct InterruptSettings {
+    /// Functions that are handlers, besides those that are known by their names or by tables of vectors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handlers: Vec<String>,
+    /// How often handlers run in a test at most; 0 for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<u32>,
+}
+
+impl InterruptSettings {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl MutateSettings {

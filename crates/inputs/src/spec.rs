@@ -11,6 +11,7 @@ pub mod fit;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use lydian_ir::device::DeviceMap;
 use lydian_ir::{CTypeId, FuncId, Program};
 use lydian_objective::{Assumption, AssumptionKind};
 
@@ -40,6 +41,8 @@ pub struct InputSpec {
     /// Whether memory without settings is initialised lazily ([`crate::lazy`]) instead of being
     /// guessed.
     pub lazy: bool,
+    /// What is stated of devices.
+    pub devices: Arc<DeviceMap>,
     /// The guesses made so far. Clones share them.
     guesses: Arc<Mutex<BTreeMap<FuncId, Arc<Guesses>>>>,
 }
@@ -70,7 +73,8 @@ impl InputSpec {
     pub fn new(program: &Program, settings: Settings) -> Self {
         let (usage, globals) = (Usage::of(program), GlobalUses::of(program));
         let lazy = settings.lazy_inputs;
-        Self { settings, usage, globals, lazy, guesses: Arc::default() }
+        let devices = Arc::default();
+        Self { settings, usage, globals, lazy, devices, guesses: Arc::default() }
     }
 
     /// The name by which a precondition is compiled into the program: a function of the same

@@ -16,7 +16,11 @@
  * Volatile variables of the program whose reads are in the script are answered in the same way: their
  * pages are guarded while the program runs (`lydian_device_guard`, `lydian_device_guards`). Other variables
  * on these pages are accessed as they are. So the handler calls no library, whose addresses may lie on such
- * a page, and keeps its own data on pages of their own. */
+ * a page, and keeps its own data on pages of their own.
+ *
+ * A handler of interrupts may run just before a read of a device or variable (`lydian_device_interrupt`):
+ * the fault calls it, and the instruction that reads is executed again when it has returned. Volatile
+ * variables are memory while it runs, and no other handler does. */
 
 struct lydian_device_read {
     unsigned long address, size;
@@ -48,12 +52,20 @@ enum {
     LYDIAN_DEVICE_PAGES = 1024,
     LYDIAN_DEVICES_AT_ONCE = 4,
     LYDIAN_DEVICE_WIDEST = 16,
+    LYDIAN_INTERRUPTS = 64,
     LYDIAN_SEGV = 11,
     LYDIAN_TRAP = 5
 };
 
 struct lydian_device_range {
     unsigned long address, size;
+};
+
+/* A handler that runs before the read of this number at an address. */
+struct lydian_interrupt {
+    unsigned long address;
+    void (*handler)(void);
+    unsigned read, reads_done, has_run;
 };
 
 static struct __attribute__((__aligned__(4096))) lydian_device_state {
@@ -67,6 +79,10 @@ static struct __attribute__((__aligned__(4096))) lydian_device_state {
     struct lydian_device_range variables[LYDIAN_DEVICE_PAGES];
     unsigned long guarded[LYDIAN_DEVICE_PAGES];
     unsigned variable_count, guarded_count;
+    /* The handlers of interrupts that are to run, how many ran, and whether one does. */
+    struct lydian_interrupt interrupts[LYDIAN_INTERRUPTS];
+    unsigned interrupt_count, interrupts_done;
+    int in_handler;
 } lydian_devices;
 
 LYDIAN_NO_PROFILE static long lydian_device_call(long number, unsigned long a, unsigned long b, long c, long d)
@@ -180,21 +196,51 @@ LYDIAN_NO_PROFILE static int lydian_device_is_of_device(unsigned long address)
     return address >= lydian_devices_from && address < lydian_devices_to;
 }
 
+/* Forgets variables and handlers. */
+static void lydian_device_forget(void)
+{
+    lydian_devices.variable_count = lydian_devices.guarded_count = 0;
+    lydian_devices.interrupt_count = lydian_devices.interrupts_done = 0;
+    lydian_devices.in_handler = 0;
+}
+
+/* Accesses of a variable's pages are to fault. */
+static void lydian_device_guard_pages(unsigned long address, unsigned long size)
+{
+    struct lydian_device_state *all = &lydian_devices;
+    unsigned long page = lydian_device_page(address);
+    if (lydian_device_is_of_device(address)) return;
+    for (; page < address + size; page += LYDIAN_DEVICE_PAGE)
+        if (all->guarded_count < LYDIAN_DEVICE_PAGES &&
+            !lydian_device_is_in(all->guarded, all->guarded_count, page))
+            all->guarded[all->guarded_count++] = page;
+}
+
 /* A variable has values in the script. */
 static void lydian_device_guard(unsigned long address, unsigned long size)
 {
     struct lydian_device_state *all = &lydian_devices;
-    unsigned long page = lydian_device_page(address);
     unsigned at;
     if (lydian_device_is_of_device(address) || all->variable_count == LYDIAN_DEVICE_PAGES) return;
     for (at = 0; at < all->variable_count; at++)
         if (all->variables[at].address == address && all->variables[at].size == size) return;
     all->variables[all->variable_count].address = address;
     all->variables[all->variable_count++].size = size;
-    for (; page < address + size; page += LYDIAN_DEVICE_PAGE)
-        if (all->guarded_count < LYDIAN_DEVICE_PAGES &&
-            !lydian_device_is_in(all->guarded, all->guarded_count, page))
-            all->guarded[all->guarded_count++] = page;
+    lydian_device_guard_pages(address, size);
+}
+
+/* A handler runs before the read of this number, from 1, at an address. */
+static void lydian_device_interrupt(void (*handler)(void), unsigned long address, unsigned read)
+{
+    struct lydian_device_state *all = &lydian_devices;
+    struct lydian_interrupt *interrupt = &all->interrupts[all->interrupt_count];
+    if (all->interrupt_count == LYDIAN_INTERRUPTS) return;
+    all->interrupt_count++;
+    interrupt->address = address;
+    interrupt->handler = handler;
+    interrupt->read = read;
+    interrupt->reads_done = interrupt->has_run = 0;
+    lydian_device_guard_pages(address, 1);
 }
 
 /* Closes or opens the pages of these variables. */
@@ -263,6 +309,44 @@ LYDIAN_NO_PROFILE static int lydian_device_is_of_variable(unsigned long address)
     return 0;
 }
 
+LYDIAN_NO_PROFILE static int lydian_device_interrupts(unsigned long address)
+{
+    const struct lydian_interrupt *all = lydian_devices.interrupts;
+    unsigned at;
+    for (at = 0; at < lydian_devices.interrupt_count; at++)
+        if (all[at].address == address) return 1;
+    return 0;
+}
+
+/* Calls a handler. It may access devices, so their faults are let through. */
+LYDIAN_NO_PROFILE static void lydian_device_runs(struct lydian_interrupt *interrupt)
+{
+    enum { SIGNAL_MASK = 14, UNBLOCK = 1, BLOCK = 0, MASK_BYTES = 8 };
+    unsigned long own = 1ul << (LYDIAN_TRAP - 1) | 1ul << (LYDIAN_SEGV - 1);
+    interrupt->has_run = 1;
+    lydian_devices.interrupts_done++;
+    lydian_devices.in_handler = 1;
+    lydian_device_guards(LYDIAN_DEVICE_ACCESSIBLE);
+    lydian_device_call(SIGNAL_MASK, UNBLOCK, (unsigned long)&own, 0, MASK_BYTES);
+    interrupt->handler();
+    lydian_device_call(SIGNAL_MASK, BLOCK, (unsigned long)&own, 0, MASK_BYTES);
+    lydian_device_guards(LYDIAN_DEVICE_CLOSED);
+    lydian_devices.in_handler = 0;
+}
+
+/* A read at an address is about to be made: counts it, and runs the handlers that are to run before it. */
+LYDIAN_NO_PROFILE static void lydian_device_reads(unsigned long address)
+{
+    struct lydian_interrupt *all = lydian_devices.interrupts;
+    unsigned at;
+    for (at = 0; at < lydian_devices.interrupt_count; at++)
+        if (all[at].address == address) all[at].reads_done++;
+    if (lydian_devices.in_handler) return;
+    for (at = 0; at < lydian_devices.interrupt_count; at++)
+        if (all[at].address == address && all[at].reads_done == all[at].read && !all[at].has_run)
+            lydian_device_runs(&all[at]);
+}
+
 LYDIAN_NO_PROFILE static int lydian_device_fault(int signal, const void *info, void *context)
 {
     /* The registers of the kernel's `ucontext`, and its numbers of them. */
@@ -271,7 +355,7 @@ LYDIAN_NO_PROFILE static int lydian_device_fault(int signal, const void *info, v
     struct lydian_device_state *all = &lydian_devices;
     unsigned long *registers = (unsigned long *)((char *)context + REGISTERS), address;
     struct lydian_device_store store = {0, 1};
-    int is_device;
+    int is_device, is_scripted;
     if (signal == LYDIAN_TRAP && all->open_count) {
         registers[FLAGS] &= ~(unsigned long)TRAP_FLAG;
         lydian_device_closes();
@@ -282,15 +366,17 @@ LYDIAN_NO_PROFILE static int lydian_device_fault(int signal, const void *info, v
     is_device = lydian_device_is_of_device(address);
     if (!is_device && !lydian_device_is_in(all->guarded, all->guarded_count, lydian_device_page(address)))
         return 0;
-    if (!lydian_device_opens(address)) lydian_device_ends(LYDIAN_NO_PAGE, address);
-    if (is_device || lydian_device_is_of_variable(address)) {
+    is_scripted = is_device || lydian_device_is_of_variable(address);
+    if (is_scripted || lydian_device_interrupts(address)) {
         if (registers[ERROR] & WRITES) {
             store = lydian_device_decode((const unsigned char *)registers[INSTRUCTION]);
             if (!store.width || store.width > LYDIAN_DEVICE_WIDEST)
                 lydian_device_ends(LYDIAN_NO_WIDTH, address);
         }
-        if (store.reads) lydian_device_gives(address);
+        if (store.reads) lydian_device_reads(address);
     }
+    if (!lydian_device_opens(address)) lydian_device_ends(LYDIAN_NO_PAGE, address);
+    if (is_scripted && store.reads) lydian_device_gives(address);
     if (is_device && store.width) {
         all->written = address;
         all->width = store.width;
@@ -304,8 +390,18 @@ LYDIAN_NO_PROFILE static int lydian_device_fault(int signal, const void *info, v
 enum { LYDIAN_SEGV = 11, LYDIAN_TRAP = 5, LYDIAN_DEVICE_CLOSED = 0, LYDIAN_DEVICE_ACCESSIBLE = 3 };
 static struct {
     int on;
-    unsigned variable_count, guarded_count;
+    unsigned variable_count, guarded_count, interrupt_count, interrupts_done;
 } lydian_devices;
+static void lydian_device_forget(void)
+{
+    lydian_devices.variable_count = lydian_devices.guarded_count = 0;
+    lydian_devices.interrupt_count = lydian_devices.interrupts_done = 0;
+}
+static void lydian_device_interrupt(void (*handler)(void), unsigned long address, unsigned read)
+{
+    (void)handler, (void)address, (void)read;
+    lydian_devices.interrupt_count++;
+}
 static void lydian_device_guard(unsigned long address, unsigned long size) { (void)address, (void)size; }
 static void lydian_device_guards(int rights) { (void)rights; }
 

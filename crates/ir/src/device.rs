@@ -9,7 +9,11 @@
 //! Reads of volatile variables of the program ([`VolatileVariables`]) may be part of a script, too. Then
 //! all reads of such a variable are, and the run finds what the script says in memory. A variable of which
 //! the script says nothing is memory.
+//!
+//! A script may say that a handler of interrupts runs just before a read ([`ScriptedInterrupt`]).
 
+mod interrupts;
+mod map;
 mod variables;
 
 use std::fmt;
@@ -22,6 +26,10 @@ use crate::program::ctype::Target;
 use crate::test::{ExternalResult, Image};
 use crate::{Body, Expr, ExprId, Stmt};
 
+pub use interrupts::{
+    INTERRUPT, MASKS, ScriptedInterrupt, can_interrupt, disables_interrupts, masks,
+};
+pub use map::{DeviceMap, DeviceRegion, DeviceRegister, RegisterField, ReservedBits};
 pub use variables::{VolatileVariables, is_truth_value};
 
 /// Instead of a function's name in [`ExternalResult`]: a volatile read of a device. The result is the
@@ -59,6 +67,11 @@ pub fn accesses_devices(program: &Program) -> bool {
 }
 
 fn has_volatile_access(body: &Body) -> bool {
+    volatile_addresses(body).any(|addr| !is_of_variable(body, addr))
+}
+
+/// The addresses of a body's volatile accesses.
+pub fn volatile_addresses(body: &Body) -> impl Iterator<Item = ExprId> {
     let loads = body.exprs.values().filter_map(|expr| match expr {
         Expr::Load { addr, volatile: true, .. } => Some(*addr),
         _ => None,
@@ -67,7 +80,7 @@ fn has_volatile_access(body: &Body) -> bool {
         Stmt::Store { addr, volatile: true, .. } => Some(*addr),
         _ => None,
     });
-    loads.chain(stores).any(|addr| !is_of_variable(body, addr))
+    loads.chain(stores)
 }
 
 /// Whether an address is that of a part of a variable.

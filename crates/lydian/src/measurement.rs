@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) mod claimed_ending;
 pub(crate) mod compiled_program;
 pub(crate) mod confinement;
+mod handler_races;
 pub(crate) mod literal_pointers;
 pub(crate) mod placement;
 pub(crate) mod process_group;

@@ -8,6 +8,7 @@ use lydian_base::{Diagnostic, MacroUses, Place, SourceMap, Span};
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::preprocess::SelfRunningAttributes;
 use lydian_inputs::InputSpec;
+use lydian_inputs::settings::InterruptSettings;
 use lydian_ir::interp::Location;
 use lydian_ir::source::{Point, WrittenLine};
 use lydian_ir::{FuncId, Program, Target};
@@ -31,6 +32,7 @@ pub(crate) mod paths;
 pub(crate) mod registered;
 pub(crate) mod request;
 mod settings_in_c;
+mod svd;
 pub(crate) mod undefined;
 pub(crate) mod units;
 mod whole_program;
@@ -101,6 +103,8 @@ pub(crate) struct ProjectSettings {
     pub(crate) text: String,
     /// The kinds of assumptions that the settings accept.
     pub(crate) accepted: Vec<String>,
+    /// What they say of handlers of interrupts.
+    pub(crate) interrupts: InterruptSettings,
     /// The file of settings. The specification of inputs has taken the settings themselves out of it.
     pub(crate) config: Configuration,
 }

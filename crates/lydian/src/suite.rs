@@ -22,6 +22,7 @@ use crate::project::Project;
 
 pub(crate) use observed::ObservedTest;
 
+mod device_warnings;
 mod observed;
 pub(crate) mod ownership;
 
@@ -226,7 +227,8 @@ impl Suite {
         }
         let externals: Vec<String> = build.externals().map(str::to_owned).collect();
         let macros = macros(project);
-        let registers = registers(project, &self.tests);
+        let registers = registers(project, &self.tests, &macros);
+        tell(observer, &device_warnings::of(project, &self.tests));
         let options = suite::c::Options {
             source: &source,
             include: &include,
@@ -294,12 +296,16 @@ pub(crate) fn without_self_running(attributes: SelfRunningAttributes) -> String 
 }
 
 /// The macros for registers of devices, where tests access some.
-fn registers(project: &Project, tests: &[SuiteTest]) -> Registers {
+fn registers(project: &Project, tests: &[SuiteTest], macros: &BTreeSet<String>) -> Registers {
     if !tests.iter().any(suite::c::accesses_devices) {
         return Registers::default();
     }
     let lines = project.texts.files().texts().flat_map(|text| &text.lines);
-    Registers::of(&project.program.types, lines.map(String::as_str))
+    let of_source = Registers::of(&project.program.types, lines.map(String::as_str));
+    let globals = project.program.globals.values().map(|global| &global.name);
+    let functions = project.program.functions.values().map(|function| &function.name);
+    let taken = macros.iter().chain(globals).chain(functions).cloned().collect();
+    of_source.with_stated(project.spec.devices.clone(), taken)
 }
 
 /// The macros that the files of a program define anywhere.

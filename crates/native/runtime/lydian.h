@@ -35,7 +35,8 @@ enum {
     LYDIAN_KLEE_RANGE = 10,
     LYDIAN_ANY_BYTES = 11,
     LYDIAN_ANY_NUMBER = 12,
-    LYDIAN_DEVICE = 13
+    LYDIAN_DEVICE = 13,
+    LYDIAN_INTERRUPT = 14
 };
 
 struct lydian_services {

@@ -229,15 +229,27 @@ static int lydian_device_next(struct lydian_device_read *read) {
     return 1;
 }
 
-/* Guards the volatile variables that the running test has values for. */
+/* A handler of interrupts that is to run, as `request.rs` has it. */
+struct queued_interrupt {
+    uint64_t address, handler, read;
+};
+
+/* Guards the volatile variables that the running test has values for, and those at whose reads handlers
+ * of interrupts run. */
 static void guard_variables(void) {
     uint8_t *at = queue;
-    lydian_devices.variable_count = lydian_devices.guarded_count = 0;
+    lydian_device_forget();
     for (uint32_t i = 0; i < queue_length; i++, at = after(at)) {
-        uint64_t address;
-        if (queued(at)->function != LYDIAN_DEVICE) continue;
-        memcpy(&address, (uint8_t *)(queued(at) + 1) + padded(queued(at)->size), sizeof address);
-        lydian_device_guard(address, queued(at)->size);
+        struct queued_interrupt interrupt = {0};
+        uint8_t *behind = (uint8_t *)(queued(at) + 1) + padded(queued(at)->size);
+        if (queued(at)->function == LYDIAN_DEVICE) {
+            memcpy(&interrupt, behind, sizeof interrupt.address);
+            lydian_device_guard(interrupt.address, queued(at)->size);
+        } else if (queued(at)->function == LYDIAN_INTERRUPT) {
+            memcpy(&interrupt, behind, sizeof interrupt);
+            lydian_device_interrupt((void (*)(void))interrupt.handler, interrupt.address,
+                                    (unsigned)interrupt.read);
+        }
     }
 }
 
@@ -808,7 +820,7 @@ static uint8_t *run_test(uint8_t *at, uint8_t *out, uint32_t position, uint32_t 
     errno = first_error_number;
     device_write_count = 0;
     guard_variables();
-    lydian_devices.on = test->devices || lydian_devices.guarded_count;
+    lydian_devices.on = test->devices || lydian_devices.guarded_count || lydian_devices.interrupt_count;
     lydian_device_guards(LYDIAN_DEVICE_CLOSED);
     if (_setjmp(back) == 0) call_all(test, entry, layout.arguments);
     lydian_device_guards(LYDIAN_DEVICE_ACCESSIBLE);

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 use lydian_base::EntityId;
-use lydian_ir::device::DEVICE_READ;
+use lydian_ir::device::{DEVICE_READ, INTERRUPT};
 use lydian_ir::libc::{STREAMS, gives_inputs};
 use lydian_ir::outside::{HandedOver, handed_over, out_parameters, writes_nothing};
 use lydian_ir::test::{ANY_BYTES, ANY_NUMBER, NumberKind};
@@ -25,7 +25,7 @@ use crate::toolchain::Libraries;
 /// The functions whose results tests may give in every program, in the order of their numbers in
 /// `lydian.h`: allocators, and the functions by which programs for KLEE and other tools ask for
 /// inputs.
-pub(crate) const NUMBERED: [&str; 14] = [
+pub(crate) const NUMBERED: [&str; 15] = [
     "malloc",
     "calloc",
     "realloc",
@@ -40,6 +40,7 @@ pub(crate) const NUMBERED: [&str; 14] = [
     ANY_BYTES,
     ANY_NUMBER,
     DEVICE_READ,
+    INTERRUPT,
 ];
 
 /// Functions that the harness replaces where the text uses them without defining them.

@@ -1,6 +1,6 @@
 //! Requests to the runner and its replies, in the layouts of `runner.c`.
 
-use lydian_ir::device::{DEVICE_READ, DevicePlace, DeviceWrite, ReadPlace};
+use lydian_ir::device::{DEVICE_READ, DevicePlace, DeviceWrite, INTERRUPT, ReadPlace};
 use lydian_ir::libc::{ERROR_NUMBER, STREAMS};
 use lydian_ir::test::{
     ExternalResult, ExternalWrite, INPUT_PREFIX, INPUT_REGION, INPUT_REGION_SIZE, Image,
@@ -60,6 +60,9 @@ pub enum TestError {
     /// A read of a device does not say where it is made.
     #[error("a read of a device is at {0:?}, which is no address")]
     DevicePlace(Option<String>),
+    /// A handler of interrupts does not say which and where.
+    #[error("{0:?} is no handler of interrupts at a read")]
+    Interrupt(Option<String>),
     /// The test is larger than the shared memory.
     #[error("the test has more than {0} bytes")]
     Size(u64),
@@ -340,8 +343,10 @@ impl<'a> Encoder<'a> {
             self.words([*number, external.result.bytes.len() as u32, 0, 0]);
             self.image(&external.result, test, &external.function)?;
             let start = self.bytes.len();
-            if name == DEVICE_READ {
-                self.read_address(external, test)?;
+            match name {
+                DEVICE_READ => self.read_address(external, test)?,
+                INTERRUPT => self.interrupt(external, test)?,
+                _ => {}
             }
             self.writes(external, test)?;
             let size = (self.bytes.len() - start) as u32;
@@ -353,11 +358,33 @@ impl<'a> Encoder<'a> {
     /// The address of a read in the script.
     fn read_address(&mut self, read: &ExternalResult, test: &Test) -> Result<(), TestError> {
         let place = read.read_place();
-        let address = match place.ok_or_else(|| TestError::DevicePlace(read.object.clone()))? {
+        let place = place.ok_or_else(|| TestError::DevicePlace(read.object.clone()))?;
+        self.place(place, read.result.bytes.len() as u64, test)?;
+        self.pad();
+        Ok(())
+    }
+
+    /// A handler of interrupts that runs: the read's address, the handler's, and the read's number.
+    fn interrupt(&mut self, entry: &ExternalResult, test: &Test) -> Result<(), TestError> {
+        let interrupt = entry.scripted_interrupt();
+        let interrupt = interrupt.ok_or_else(|| TestError::Interrupt(entry.object.clone()))?;
+        self.place(interrupt.place, 1, test)?;
+        let symbol = self.build.symbols.get_index_of(interrupt.handler.as_str());
+        let symbol = symbol.ok_or_else(|| TestError::Target(interrupt.handler.clone()))?;
+        self.relocations.push((self.bytes.len(), symbol as u32, 0));
+        self.bytes.extend(0u64.to_le_bytes());
+        self.bytes.extend(u64::from(interrupt.read).to_le_bytes());
+        self.pad();
+        Ok(())
+    }
+
+    /// The address at which so many bytes are read.
+    fn place(&mut self, place: ReadPlace, bytes: u64, test: &Test) -> Result<(), TestError> {
+        let address = match place {
             ReadPlace::Device(place) => place.address,
             ReadPlace::Variable(name, offset) => {
                 let (symbol, size, writable) = self.global_place(&name)?;
-                let end = offset.checked_add(read.result.bytes.len() as u64);
+                let end = offset.checked_add(bytes);
                 if !writable || end.is_none_or(|end| end > size) {
                     return Err(TestError::GlobalImage(name));
                 }
@@ -368,14 +395,13 @@ impl<'a> Encoder<'a> {
                 let object = test.objects.get(position as usize);
                 let missing = || TestError::Pointer(DEVICE_READ.to_owned());
                 let object = object.ok_or_else(missing)?;
-                let end = offset.checked_add(read.result.bytes.len() as u64);
+                let end = offset.checked_add(bytes);
                 let size = object.image.bytes.len() as u64;
                 end.filter(|end| *end <= size).ok_or_else(missing)?;
                 object.address + offset
             }
         };
         self.bytes.extend(address.to_le_bytes());
-        self.pad();
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! The options of an exploration.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -254,6 +255,27 @@ pub struct Config {
     pub pause: Option<Pause>,
     /// A second run on each path, with which the first is compared.
     pub second_run: Option<SecondRun>,
+    /// The handlers of interrupts that may run before volatile reads.
+    pub interrupts: Interrupts,
+}
+
+/// The handlers of interrupts that may run before volatile reads of a path. A path is explored without
+/// and with each of them there.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupts {
+    /// The handlers.
+    pub handlers: Vec<InterruptHandler>,
+    /// How often handlers run on a path at most.
+    pub most: u32,
+}
+
+/// A handler of interrupts.
+#[derive(Clone, Debug)]
+pub struct InterruptHandler {
+    /// The function, without parameters and result.
+    pub function: FuncId,
+    /// The variables that it writes. It runs before volatile reads of these, and of devices.
+    pub writes: BTreeSet<GlobalId>,
 }
 
 /// A second run from the inputs of each path. A path gives a test where the two runs may end differently:
@@ -322,6 +344,7 @@ impl Default for Config {
             learns: false,
             pause: None,
             second_run: None,
+            interrupts: Interrupts::default(),
         }
     }
 }

@@ -27,8 +27,8 @@ type Machine<'p, 'e> = machine::Machine<'p, 'e, notes::AllNotes>;
 type StateView<'a, 'p> = machine::scope::StateView<'a, 'p, notes::AllNotes>;
 
 pub use config::{
-    Augmentation, AugmentationKind, Config, LabelDeletion, Mode, Pause, Search, SecondRun,
-    Unreached,
+    Augmentation, AugmentationKind, Config, InterruptHandler, Interrupts, LabelDeletion, Mode,
+    Pause, Search, SecondRun, Unreached,
 };
 pub use exploration::outcome::{Event, FoundTest, Progress, Summary, Unmet};
 pub use exploration::task::Task;

@@ -19,6 +19,7 @@ pub(crate) mod ending;
 pub(crate) mod evaluation;
 pub(crate) mod inputs;
 pub(crate) mod interrupt;
+pub(crate) mod interrupts;
 pub(crate) mod libc;
 pub mod memory;
 pub(crate) mod narrow;
@@ -165,6 +166,7 @@ impl<'p, 'e, N: Notes> Machine<'p, 'e, N> {
         let mut pool = TermPool::with_addresses(in_region);
         let mut stated = context.stated_functions(func);
         stated.extend(config.second_run.and_then(SecondRun::function));
+        stated.extend(config.interrupts.handlers.iter().map(|handler| handler.function));
         observed.extend(possible_inputs_of(program, &stated));
         let looking: Vec<FuncId> = [func].into_iter().chain(stated.iter().copied()).collect();
         context.look_at(&TouchedSymbols::by(program, &looking, observed.iter().copied()));

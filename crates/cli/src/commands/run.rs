@@ -156,6 +156,10 @@ fn report(linked: &LinkedUnits, outcome: &ProgramOutcome) -> RunStatus {
         End::Unknown(UnknownCause::Assembly | UnknownCause::VaryingAssembly) => {
             (RunStatus::Unknown, Some("what inline assembly does is not known".into()))
         }
+        End::Unknown(UnknownCause::MaskedInterrupt) => {
+            let what = "a handler of interrupts is to run while interrupts are disabled";
+            (RunStatus::Unknown, Some(what.into()))
+        }
         End::OutrunsScript => {
             let what = "it reads memory at an address that it names as a number, a device";
             (RunStatus::Unknown, Some(what.into()))

@@ -6,5 +6,7 @@ mod firmware;
 mod for_people;
 mod frameworks;
 mod in_all_builds;
+mod interrupts;
 mod of_programs;
 mod on_demand;
+mod stated_devices;

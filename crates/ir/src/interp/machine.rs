@@ -17,7 +17,7 @@ use super::observe::{DecisionEvent, Observer, View};
 use super::plan::EvalContext;
 use super::slots::{FarRegister, Slot, Window, few_slots, read, write};
 use super::start::{self, CharacterTables};
-use crate::device::{DEVICE_READ, DeviceRead, DeviceWrite};
+use crate::device::{DEVICE_READ, DeviceRead, DeviceWrite, INTERRUPT};
 use crate::interp::options::{Options, UninitialisedUse};
 use crate::interp::outcome::{BadTest, End, Location, Outcome};
 use crate::libc::gives_inputs;
@@ -34,6 +34,7 @@ mod exec;
 mod externals;
 mod flow;
 mod host_calls;
+mod interrupts;
 mod sequence;
 mod stack;
 mod steps;
@@ -44,6 +45,7 @@ mod writes;
 use self::allocations::Allocations;
 use self::call_stack::{CallStack, Frame};
 use self::externals::{ExternalAnswer, Externals};
+use self::interrupts::RunningHandler;
 use self::steps::StepCounter;
 use self::undefined::UndefinedValues;
 use self::unsequenced::UnsequencedCalls;
@@ -101,6 +103,10 @@ pub(super) struct Machine<'p, 'c> {
     device_writes: Vec<DeviceWrite>,
     /// The read of a device that the script has no value for.
     outrun: Option<DeviceRead>,
+    /// How many reads found their value in the script.
+    scripted_reads: u32,
+    /// The handler of interrupts that began last, until the read before which it ran is made.
+    handler: Option<RunningHandler>,
     allocations: Allocations,
     first_uses: FirstUses,
     unsequenced: UnsequencedCalls,
@@ -139,6 +145,8 @@ impl<'p, 'c> Machine<'p, 'c> {
             externals: Externals::default(),
             device_writes: Vec::new(),
             outrun: None,
+            scripted_reads: 0,
+            handler: None,
             allocations: Allocations::default(),
             first_uses: FirstUses::default(),
             unsequenced: UnsequencedCalls::default(),
@@ -163,6 +171,10 @@ impl<'p, 'c> Machine<'p, 'c> {
         for external in &test.externals {
             if external.function == DEVICE_READ {
                 self.take_read(test, external)?;
+                continue;
+            }
+            if external.function == INTERRUPT {
+                self.take_interrupt(test, external)?;
                 continue;
             }
             let (name, image) = (external.function.as_str(), &external.result);
@@ -512,6 +524,7 @@ impl<'p, 'c> Machine<'p, 'c> {
             externals: externals.called,
             missed_variables: externals.missed_variables,
             outrun: self.outrun,
+            scripted_reads: self.scripted_reads,
             device_writes: self.device_writes,
             refused: self.allocations.into_refused(),
             memory: self.memory,

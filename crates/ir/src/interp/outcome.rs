@@ -39,6 +39,8 @@ pub enum UnknownCause {
     Assembly,
     /// The same whose outputs may differ from machine to machine or from run to run.
     VaryingAssembly,
+    /// A handler of interrupts is to run where none can: interrupts are disabled.
+    MaskedInterrupt,
 }
 
 /// Where in the program something happened.
@@ -89,6 +91,8 @@ pub struct Outcome {
     pub missed_variables: Vec<String>,
     /// The read of a device for which the test's script has no value; none where all had one.
     pub outrun: Option<DeviceRead>,
+    /// How many reads found their value in the test's script.
+    pub scripted_reads: u32,
     /// The volatile writes of devices, in order.
     pub device_writes: Vec<DeviceWrite>,
     /// The calls of allocators that failed for their size alone, which another process may grant: the
@@ -132,6 +136,9 @@ pub enum BadTest {
     /// A read of a device does not say where it is made.
     #[error("a read of a device is at `{0}`, which is no address")]
     DevicePlace(String),
+    /// A handler of interrupts does not say which and where, or is no function that can be one.
+    #[error("`{0}` is no handler of interrupts at a read")]
+    Interrupt(String),
     /// There is no such global.
     #[error("there is no global {0}")]
     NoGlobal(String),

@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::handler_races::has_race;
 use lydian_base::Budget;
 use lydian_ir::interp::{self, BadTest, End, Interpreter, Location, Options, Silent, UnknownCause};
 use lydian_ir::test::{INPUT_PREFIX, Image, Test};
@@ -138,6 +139,10 @@ impl<'a> Measurement<'a> {
         )
     }
 }
+
+/// The steps through which races with handlers of interrupts are looked for. A test that takes more counts as
+/// one with a race.
+const MOST_STEPS_FOR_RACES: u64 = 1 << 16;
 
 impl<'a> TestRunner<'a> {
     pub(crate) fn new(
@@ -443,6 +448,13 @@ impl<'a> TestRunner<'a> {
     /// Whether C leaves undefined what a test does, as far as the interpreter tells.
     pub(crate) fn is_undefined(&self, test: &Test) -> bool {
         self.follow(test, self.options.max_steps).is_some_and(|run| does_undefined(&run))
+            || self.has_race(test)
+    }
+
+    /// Whether a handler of interrupts that the test lets run races with the code.
+    pub(crate) fn has_race(&self, test: &Test) -> bool {
+        let options = self.strict(MOST_STEPS_FOR_RACES);
+        has_race(&self.project.program, &self.interpreter, test, &options)
     }
 
     fn strict(&self, max_steps: u64) -> Options {
@@ -472,7 +484,7 @@ impl<'a> TestRunner<'a> {
                 None => calls.push((name.clone(), 1)),
             }
         }
-        let is_undefined = does_undefined(&run);
+        let is_undefined = does_undefined(&run) || self.has_race(test);
         let varies = run.end == End::Unknown(UnknownCause::VaryingAssembly);
         let has_no_result = returns && run.result.is_none();
         let literals = LiteralPointers::of(&self.project.program, &run);

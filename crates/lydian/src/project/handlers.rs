@@ -1,17 +1,24 @@
 //! Handlers of interrupts, which may run between any two statements of the code under test.
 //!
-//! Reads of volatile memory give any value. What a handler writes to other variables is not explored: an
-//! argument about code that reads such a variable assumes that the handler does not run meanwhile.
+//! Reads of volatile memory give any value. Where a handler writes other variables that the code reads,
+//! explorations let it run before volatile reads, too. Elsewhere it is not run: an argument about code that
+//! reads such a variable assumes that the handler does not run meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lydian_inputs::settings::TomlStep;
+use lydian_ir::device::can_interrupt;
 use lydian_ir::{
     Body, Expr, ExprId, FuncId, GlobalId, GlobalInit, Program, RelocationTarget, Stmt, global_at,
 };
 use lydian_objective::fingerprint::reachable;
 use lydian_objective::{Assumption, AssumptionKind};
 
+use lydian_symex::{InterruptHandler, Interrupts};
+
 use super::Project;
+use crate::configuration::Configuration;
+use crate::error::{Error, ErrorKind};
 
 /// How the names of handlers end, in CMSIS and other collections of headers.
 const ENDINGS: [&str; 5] = ["_IRQHandler", "_ISR", "_isr", "_irq_handler", "_interrupt"];
@@ -34,16 +41,42 @@ const EXCEPTIONS: [&str; 11] = [
     "pend_sv_handler",
 ];
 
-/// The handlers of a program, by their names and by tables of vectors.
-fn handlers(program: &Program) -> BTreeSet<FuncId> {
+/// How often handlers run in a test at most, where no setting says so.
+const MOST_INTERRUPTS: u32 = 3;
+
+/// The handlers of a program, by their names, by tables of vectors and by settings.
+fn handlers(program: &Program, stated: &[String]) -> BTreeSet<FuncId> {
     let is_handler = |name: &str| {
         ENDINGS.iter().any(|end| name.ends_with(end))
             || BEGINNINGS.iter().any(|start| name.starts_with(start))
             || EXCEPTIONS.contains(&name)
+            || stated.iter().any(|stated| stated == name)
     };
     let named = program.functions.iter().filter(|(_, function)| is_handler(&function.name));
     let named = named.map(|(id, _)| id);
     named.chain(in_vectors(program)).filter(|id| program.functions[*id].body.is_some()).collect()
+}
+
+/// Refuses settings that name functions which cannot be handlers.
+pub(super) fn check_stated(
+    program: &Program,
+    stated: &[String],
+    config: &Configuration,
+) -> Result<(), Error> {
+    let wrong = stated.iter().enumerate().filter_map(|(at, name)| {
+        let why = match program.function_named(name) {
+            Some(function) if can_interrupt(program, function) => return None,
+            Some(_) => "is no function without parameters and result that the program defines",
+            None => "is no function of the program",
+        };
+        let way =
+            [TomlStep::Value("interrupts"), TomlStep::Value("handlers"), TomlStep::Element(at)];
+        Some(config.wrong(&way, format!("`{name}` {why}, so it is no handler of interrupts")))
+    });
+    match wrong.collect::<Vec<_>>() {
+        none if none.is_empty() => Ok(()),
+        diagnostics => Err(Error { kind: ErrorKind::Usage, diagnostics }),
+    }
 }
 
 /// The functions in constant tables that are called vectors.
@@ -67,9 +100,9 @@ fn in_vectors(program: &Program) -> impl Iterator<Item = FuncId> {
 pub(super) struct HandlerWrites(BTreeMap<GlobalId, Vec<FuncId>>);
 
 impl HandlerWrites {
-    fn of(program: &Program) -> Self {
+    fn of(program: &Program, stated: &[String]) -> Self {
         let mut all = Self::default();
-        for handler in handlers(program) {
+        for handler in handlers(program, stated) {
             for global in variables(program, handler, written_in) {
                 all.0.entry(global).or_default().push(handler);
             }
@@ -83,7 +116,7 @@ impl Project {
     /// than volatile memory.
     pub(crate) fn undisturbed(&self, function: FuncId) -> Option<Assumption> {
         let program = &self.program;
-        let HandlerWrites(written) = self.handlers.get_or_init(|| HandlerWrites::of(program));
+        let written = self.written_by_handlers();
         if written.is_empty() {
             return None;
         }
@@ -95,6 +128,52 @@ impl Project {
         let (handler, global) = (&program.functions[handler].name, &program.globals[global].name);
         let sentence = format!("`{handler}`, which writes `{global}`, does not run meanwhile");
         Some(Assumption::new(AssumptionKind::Other, handler, sentence))
+    }
+}
+
+impl Project {
+    fn written_by_handlers(&self) -> &BTreeMap<GlobalId, Vec<FuncId>> {
+        let stated = &self.settings.interrupts.handlers;
+        &self.handlers.get_or_init(|| HandlerWrites::of(&self.program, stated)).0
+    }
+
+    /// The handlers that explorations of a function let run before volatile reads: those that write
+    /// what the function reads, other than as an input of its own each time. None while a handler is
+    /// tested.
+    pub(crate) fn interrupts(&self, function: FuncId) -> Interrupts {
+        let program = &self.program;
+        let written = self.written_by_handlers();
+        let most = self.most_interrupts();
+        if written.is_empty() || most == 0 || self.is_handler(function) {
+            return Interrupts::default();
+        }
+        let read = variables(program, function, read_in);
+        let noticed = read.iter().filter_map(|global| written.get(global)).flatten();
+        let noticed: BTreeSet<FuncId> =
+            noticed.copied().filter(|handler| can_interrupt(program, *handler)).collect();
+        let handlers = noticed.into_iter().map(|function| InterruptHandler {
+            function,
+            writes: variables(program, function, written_in),
+        });
+        Interrupts { handlers: handlers.collect(), most }
+    }
+
+    /// The handlers that write a variable and may run while a function is tested.
+    pub(crate) fn handlers_writing(&self, function: FuncId, variable: GlobalId) -> Vec<FuncId> {
+        if self.is_handler(function) {
+            return Vec::new();
+        }
+        let handlers = self.written_by_handlers().get(&variable).into_iter().flatten().copied();
+        handlers.filter(|handler| can_interrupt(&self.program, *handler)).collect()
+    }
+
+    /// How often handlers run in a test at most.
+    pub(crate) fn most_interrupts(&self) -> u32 {
+        self.settings.interrupts.most.unwrap_or(MOST_INTERRUPTS)
+    }
+
+    fn is_handler(&self, function: FuncId) -> bool {
+        handlers(&self.program, &self.settings.interrupts.handlers).contains(&function)
     }
 }
 

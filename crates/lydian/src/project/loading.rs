@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use lydian_base::{Severity, SourceMap};
 use lydian_clib::{ClibError, Inputs, Library, Purpose};
@@ -17,10 +17,12 @@ use lydian_native::{Companion, Libraries};
 
 use super::flags::{check_language, flags_of, rejected};
 use super::functions::{chosen, relevant};
+use super::handlers;
 use super::linked::left_out;
 use super::paths::{absolute, canonical};
 use super::request::ProjectRequest;
 use super::settings_in_c::{self, SettingsInC};
+use super::svd::StatedDevices;
 use super::units;
 use super::whole_program::WholeProgram;
 use super::{COMPILER, Project, ProjectSettings, SourceTexts, UserBuild, WholeProgramTest};
@@ -85,15 +87,20 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
     let inputs = tested_as_whole.as_ref().and_then(|whole| whole.inputs);
     let (mut program, map) = whole(unit, others, inputs, (request, observer))?;
     lydian_inputs::prepare(&mut program);
+    handlers::check_stated(&program, &config.settings.interrupts.handlers, &config)?;
     let stubs = config.stubs().map(|stub| absolute(&stub).display().to_string()).collect();
-    let text = settings_text(&config);
+    let devices = StatedDevices::read(&config)?;
+    tell(observer, &devices.warnings);
+    let text = settings_text(&config, &devices);
     let settings = std::mem::take(&mut config.settings);
     let accepted = settings.accept.clone();
+    let interrupts = settings.interrupts.clone();
     let settings = match &tested_as_whole {
         Some(whole) => whole.settings(settings),
         None => settings,
     };
-    let spec = InputSpec::new(&program, settings);
+    let mut spec = InputSpec::new(&program, settings);
+    spec.devices = Arc::new(devices.map);
     let tested = |whole: WholeProgram| {
         Some(WholeProgramTest {
             entry: whole.entry(&program)?,
@@ -116,7 +123,7 @@ fn load(request: &ProjectRequest, observer: &dyn Observer) -> Result<Project, Er
             had_foreign_assembly,
             self_running,
         },
-        settings: ProjectSettings { text, accepted, config },
+        settings: ProjectSettings { text, accepted, interrupts, config },
         whole,
         request: request.clone(),
         guesses: OnceLock::new(),
@@ -203,11 +210,13 @@ fn parse(
 
 /// The settings that say which runs are considered. Accepted assumptions and mutation operators do not change
 /// evidence and are left out.
-fn settings_text(config: &Configuration) -> String {
+fn settings_text(config: &Configuration, devices: &StatedDevices) -> String {
     let settings = Settings {
         accept: Vec::new(),
         mutate: MutateSettings::default(),
         ..config.settings.clone()
     };
-    serde_json::to_string(&settings).expect("settings are valid JSON")
+    let text = serde_json::to_string(&settings).expect("settings are valid JSON");
+    let files = devices.texts.iter().map(|text| blake3::hash(text.as_bytes()).to_hex());
+    files.fold(text, |text, file| format!("{text} {file}"))
 }

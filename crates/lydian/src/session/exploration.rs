@@ -93,6 +93,8 @@ impl Session<'_, '_> {
             budget.remaining().unwrap_or(Duration::MAX)
         );
         let novelty = config.every_path.then(|| NoveltyFilter::of(left));
+        let interrupts = self.project.interrupts(self.entry);
+        let config = &Config { interrupts, ..config.clone() };
         let open = OpenObjectives::new(self.measured, self.targets, left, hyper_coverage);
         let task = Task {
             program: &self.project.program,
@@ -221,6 +223,8 @@ impl Session<'_, '_> {
         let is_stated = |one: &Assumption| spec.states(&self.project.program, self.entry, one);
         let (stated, assumed): (Vec<_>, Vec<_>) = all.partition(is_stated);
         let preconditions = self.project.surroundings().iter().chain(&summary.preconditions);
+        let registers = self.project.stated_registers();
+        let preconditions = preconditions.chain(&registers);
         let preconditions = preconditions.chain(stated.iter().map(|stated| &stated.sentence));
         let preconditions: Vec<&str> = preconditions.map(String::as_str).collect();
         Evidence::Complete {

@@ -25,6 +25,7 @@ pub(super) mod kept_suite;
 mod positions;
 mod purpose;
 mod reduction;
+mod scripts;
 mod smaller_tests;
 mod suite_minimisation;
 mod texts;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lydian_base::Rng;
 use lydian_frontend::flags::CompileFlags;
 use lydian_frontend::{LoadRequest, ParseRequest, Unit, load};
-use lydian_ir::device::{DevicePlace, ReadPlace};
+use lydian_ir::device::{DevicePlace, ReadPlace, ScriptedInterrupt};
 use lydian_ir::interp::{End, Interpreter, Options, Outcome as Followed, Silent};
 use lydian_ir::test::{ExternalResult, Image, Test};
 use lydian_native::{Build, BuildRequest, Limits, Optimization, Outcome, Plan, Run, Runner, Wants};
@@ -220,6 +220,81 @@ fn scripts_of_volatile_variables_leave_their_neighbours_alone_and_do_the_same_na
             // Where the run outruns, the compiler may have variables in registers.
             let returned = followed.end == End::Returned;
             for (name, bytes) in native.globals.iter().filter(|_| returned) {
+                let global = unit.program.global_named(name).unwrap();
+                assert_eq!(followed.global(global), bytes, "{name}: {test:#?}");
+            }
+        }
+    }
+}
+
+/// A handler that accesses a device, and code that polls a device and a variable.
+const INTERRUPTED: &str = r#"
+#define DATA (*(volatile unsigned *)0x40001004)
+#define STATUS (*(volatile unsigned *)0x40001000)
+static volatile int ready;
+static int neighbour = 3;
+static unsigned char buffer[8];
+static volatile unsigned head;
+void received(void) { buffer[head & 7] = (unsigned char)DATA; head++; ready = (int)head; }
+void cleared(void) { ready = 0; STATUS = 7; }
+int f(int x) {
+    int sum = x;
+    double scale = x * 1.5;
+    for (int i = 0; i < 6; i++) {
+        neighbour += ready;
+        if (STATUS & 1) sum += (int)head * i;
+        scale += ready;
+    }
+    for (int i = 0; i < 8; i++) sum = sum * 3 + buffer[i];
+    return sum + (int)(scale * 2) + neighbour;
+}
+"#;
+
+#[test]
+fn handlers_of_interrupts_run_natively_at_the_reads_at_which_the_interpreter_runs_them() {
+    let (_place, unit) = unit_of(INTERRUPTED);
+    let by = Interpreter::new(&unit.program);
+    let device = |address| ReadPlace::Device(DevicePlace { address });
+    let [status, data] = [0x4000_1000, 0x4000_1004].map(device);
+    let variable = |name: &str| ReadPlace::Variable(name.to_owned(), 0);
+    let test = |seed: u64| {
+        let mut rng = Rng::new(seed);
+        let x = (rng.below(9) as i32).to_le_bytes().to_vec();
+        let mut test = Test::calling("f", vec![Image { bytes: x, pointers: vec![] }]);
+        for _ in 0..rng.below(5) {
+            let place = match rng.below(3) {
+                0 => status.clone(),
+                1 => variable("head"),
+                _ => variable("ready"),
+            };
+            let handler = if rng.below(3) == 0 { "cleared" } else { "received" }.to_owned();
+            let read = 1 + rng.below(7) as u32;
+            let interrupt = ScriptedInterrupt { handler, place, read };
+            test.externals.push(ExternalResult::interrupt(&interrupt));
+        }
+        // The reads that the run asks for, with any values.
+        loop {
+            let followed = interpreted(&by, &test);
+            let Some(read) = followed.outrun else { return test };
+            let place = if read.place.address == 0x4000_1000 { &status } else { &data };
+            let value = vec![rng.below(4) as u8, 0, 0, 0];
+            let made = followed.scripted_reads as usize;
+            let is_read = |entry: &ExternalResult| entry.read_place().is_some();
+            let mut reads = test.externals.iter().enumerate().filter(|(_, entry)| is_read(entry));
+            let at = reads.nth(made).map_or(test.externals.len(), |(at, _)| at);
+            test.externals.insert(at, ExternalResult::device_read(place, value));
+        }
+    };
+    let tests: Vec<Test> = (0..300).map(test).collect();
+    let followed: Vec<Followed> = tests.iter().map(|test| interpreted(&by, test)).collect();
+    let buffer = unit.program.global_named("buffer").unwrap();
+    let filled = followed.iter().filter(|run| run.global(buffer).iter().any(|byte| *byte > 0));
+    assert!(filled.count() > 60);
+    for level in [Optimization::None, Optimization::Full] {
+        let natively = runner(&unit, level).run(&tests, MEMORY).unwrap();
+        for ((test, followed), native) in tests.iter().zip(&followed).zip(&natively) {
+            compare(test, followed, native);
+            for (name, bytes) in &native.globals {
                 let global = unit.program.global_named(name).unwrap();
                 assert_eq!(followed.global(global), bytes, "{name}: {test:#?}");
             }

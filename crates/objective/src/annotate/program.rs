@@ -1,11 +1,12 @@
 //! The context that the functions of one program share while they are annotated.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use lydian_base::{SourceMap, Span};
-use lydian_ir::{FuncId, Program};
-use rustc_hash::FxHashMap;
+use lydian_ir::device::volatile_addresses;
+use lydian_ir::{FuncId, GlobalId, Program, global_at};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::request::Request;
 use crate::dataflow::unit::{UnitFlow, UnitFlows};
@@ -24,6 +25,8 @@ pub(crate) struct ProgramContext<'a> {
     /// The offsets at which the units begin in the text, in ascending order.
     pub(super) starts: &'a [u32],
     pub(super) flows: UnitFlows,
+    /// The variables that some function accesses as volatile, found when they are first asked for.
+    pub(super) volatile: OnceCell<FxHashSet<GlobalId>>,
     /// The items of the user's files and the references between functions in them.
     pub(super) references: References<'a>,
     /// The references to each function, bound to it. A function is missing until it is asked for.
@@ -54,6 +57,7 @@ impl<'a> ProgramContext<'a> {
             own: map,
             starts: &[],
             flows: UnitFlows::default(),
+            volatile: OnceCell::new(),
             references: References::of(program, &request.htol),
             bound: RefCell::default(),
         }
@@ -62,6 +66,18 @@ impl<'a> ProgramContext<'a> {
     /// The same for functions of the first of several units ([`super::Annotators::of_units`]).
     pub(super) fn of_units(self, own: &'a SourceMap, starts: &'a [u32]) -> Self {
         Self { own, starts, flows: UnitFlows::default(), ..self }
+    }
+
+    /// The variables that some function accesses as volatile.
+    pub(super) fn volatile(&self) -> &FxHashSet<GlobalId> {
+        self.volatile.get_or_init(|| {
+            let bodies = self.program.functions.values().filter_map(|one| one.body.as_ref());
+            let all = bodies.flat_map(|body| {
+                let addresses = volatile_addresses(body);
+                addresses.filter_map(|address| global_at(&body.exprs, address))
+            });
+            all.collect()
+        })
     }
 
     /// The data flow of whole variables.

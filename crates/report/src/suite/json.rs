@@ -49,7 +49,7 @@ mod codec;
 mod devices;
 mod write;
 
-use lydian_ir::device::DEVICE_READ;
+use lydian_ir::device::{DEVICE_READ, INTERRUPT};
 use lydian_ir::test::{
     EarlierCall, ExternalResult, ExternalWrite, GlobalInput, INPUT_REGION, INPUT_REGION_SIZE,
     Image, PassedArguments, PointerTarget, Test, TestObject, VariableArgument, WriteBase,
@@ -255,6 +255,9 @@ impl<'a> Writer<'a> {
     fn external(&self, call: &ExternalResult) -> Json {
         if call.function == DEVICE_READ {
             return devices::read_to_json(call);
+        }
+        if call.function == INTERRUPT {
+            return devices::interrupt_to_json(call);
         }
         let mut out = Map::new();
         out.insert("function".into(), json!(call.function));
@@ -658,6 +661,9 @@ fn read_external(program: &Program, codec: &Codec, json: &Json) -> Result<Extern
     let json = object_of(json, "")?;
     if json.contains_key(devices::DEVICE) {
         return devices::read_from_json(json);
+    }
+    if json.contains_key(devices::INTERRUPT) {
+        return devices::interrupt_from_json(json);
     }
     only_fields(json, &["function", "object", "result", "succeeds", "writes"])?;
     let function = text_of(json, "function")?.to_owned();

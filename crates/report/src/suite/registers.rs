@@ -3,10 +3,14 @@
 //! A macro without parameters names a register if its replacement is memory at a number
 //! (`(*(volatile uint32_t *)0x40001000)`), and a block of registers if it is a pointer to a struct of the
 //! program (`((USART_TypeDef *) USART1_BASE)`). A macro that is defined in several ways names nothing.
+//!
+//! What has no name in the source has that of a register that is stated ([`DeviceMap`]).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use lydian_base::macros::{definition, tokens};
+use lydian_ir::device::DeviceMap;
 use lydian_ir::{CType, CTypeId, CTypes, RecordId};
 
 /// How often macros in replacements are replaced.
@@ -37,6 +41,10 @@ struct Register {
 #[derive(Clone, Debug, Default)]
 pub struct Registers {
     all: Vec<Register>,
+    /// What is stated of devices.
+    stated: Arc<DeviceMap>,
+    /// Names that have another meaning.
+    taken: BTreeSet<String>,
 }
 
 impl Registers {
@@ -65,20 +73,62 @@ impl Registers {
             };
             Some(Register { name: name.clone(), address, meaning, text: tokens.join(" ") })
         });
-        Self { all: all.collect() }
+        Self { all: all.collect(), ..Self::default() }
+    }
+
+    /// These, and the registers that are stated. `taken` are names with another meaning.
+    #[must_use]
+    pub fn with_stated(self, stated: Arc<DeviceMap>, taken: BTreeSet<String>) -> Self {
+        Self { stated, taken, ..self }
+    }
+
+    /// What a comment says of an access with a value: the fields that are set, or the place where it has
+    /// no name.
+    pub(super) fn remark(&self, place: &str, address: u64, value: &[u8]) -> Option<String> {
+        let bytes = value.len() as u64;
+        if let Some(register) = self.stated.register(address, bytes) {
+            let mut raw = [0; 8];
+            raw[..value.len()].copy_from_slice(value);
+            let fields = register.fields_in(u64::from_le_bytes(raw));
+            return (!fields.is_empty()).then(|| fields.join(", "));
+        }
+        place.starts_with("0x").then(|| self.stated.words(address)).flatten()
+    }
+
+    /// The macro for a register that is stated, and what it stands for.
+    fn stated_at(&self, address: u64, size: u64) -> Option<(String, String)> {
+        let register = self.stated.register(address, size)?;
+        let of = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+        let name = format!("{}_{}", of(&register.device), of(&register.name));
+        let ty = match size {
+            1 => "unsigned char",
+            2 => "unsigned short",
+            4 => "unsigned int",
+            8 => "unsigned long long",
+            _ => return None,
+        };
+        let is_free =
+            !self.taken.contains(&name) && !name.starts_with(|c: char| c.is_ascii_digit());
+        is_free.then(|| (name, format!("(*(volatile {ty} *){address:#x})")))
     }
 
     /// The address of an access as an expression with the name of a register, if one has its place.
     pub fn name(&self, types: &CTypes, address: u64, size: u64) -> Option<String> {
-        self.find(types, address, size).map(|(_, text)| text)
+        let of_source = self.find(types, address, size).map(|(_, text)| text);
+        of_source.or_else(|| self.stated_at(address, size).map(|(name, _)| format!("&{name}")))
     }
 
     /// Directives that define the registers of some accesses where the source leaves them undefined at its
     /// end. Each access is its address with its size.
     pub fn definitions(&self, types: &CTypes, accesses: &BTreeSet<(u64, u64)>) -> String {
         let found = accesses.iter().filter_map(|(address, size)| self.find(types, *address, *size));
-        let used: BTreeMap<&str, &str> =
-            found.map(|(register, _)| (register.name.as_str(), register.text.as_str())).collect();
+        let found = found.map(|(register, _)| (register.name.clone(), register.text.clone()));
+        let stated =
+            accesses.iter().filter_map(|(address, size)| match self.find(types, *address, *size) {
+                Some(_) => None,
+                None => self.stated_at(*address, *size),
+            });
+        let used: BTreeMap<String, String> = found.chain(stated).collect();
         let lines = used
             .iter()
             .map(|(name, text)| format!("#ifndef {name}\n#define {name} {text}\n#endif\n"));

@@ -165,6 +165,7 @@ fn at_place((func, block, next, sites_done): ActivationPlace) -> Frame {
         loops: SmallVec::new(),
         return_to: ReturnTo::default(),
         arrived: false,
+        interrupted: false,
     }
 }
 

@@ -18,7 +18,7 @@ use lydian_base::EntityId;
 use lydian_inputs::CellPlan;
 use lydian_inputs::concretise::{READ_ANYWHERE, read_at};
 use lydian_ir::device::{
-    ADDRESSES_END, DEVICE_READ, DevicePlace, FIRST_ADDRESS, ReadPlace, is_device,
+    ADDRESSES_END, DEVICE_READ, DevicePlace, FIRST_ADDRESS, ReadPlace, ReservedBits, is_device,
 };
 use lydian_ir::{GlobalId, LocalId, Target, Type};
 use lydian_smt::{Sort, Term, TermPool};
@@ -198,6 +198,10 @@ impl<N: Notes> StateView<'_, '_, N> {
             // The elements are told apart.
             Offset::Scaled(_) => self.one_address(pool, addr)?.wrapping_sub(base) as i64,
         };
+        // No other handler runs meanwhile.
+        if self.state.is_in_handler() {
+            return Ok(VolatileMemory::Kept);
+        }
         let Some(global) = global else {
             return Ok(VolatileMemory::Input(read_at(base.wrapping_add_signed(start))));
         };
@@ -265,15 +269,28 @@ impl<N: Notes> StateView<'_, '_, N> {
             let what = format!("a pointer or wide number that is read from the device at {place}");
             return Err(Stop::Unsupported(what));
         }
-        let value = script_value(pool, self.state.calls_of(DEVICE_READ), ty);
+        let reserved = reserved(self.context, place, ty);
+        let value = script_value(pool, self.state.calls_of(DEVICE_READ), ty, reserved);
         Ok(as_read(pool, ty, value))
     }
 }
 
-/// The input that the `nth` read of a path gives.
-fn script_value(pool: &mut TermPool, nth: u32, ty: Type) -> Term {
+/// The bits of a read at a place that do not vary, as far as they are stated.
+fn reserved(context: &Context<'_>, place: &str, ty: Type) -> Option<ReservedBits> {
+    match place.parse() {
+        Ok(ReadPlace::Device(place)) => context.spec.devices.reserved(place.address, ty.bytes()),
+        _ => None,
+    }
+}
+
+/// The value that the `nth` read of a path gives: an input, but for bits that do not vary.
+fn script_value(pool: &mut TermPool, nth: u32, ty: Type, reserved: Option<ReservedBits>) -> Term {
     let bits = ty.bytes() as u32 * 8;
-    pool.var(&format!("{DEVICE_READ}{bits}#{nth}"), Sort::BitVec(bits))
+    let input = pool.var(&format!("{DEVICE_READ}{bits}#{nth}"), Sort::BitVec(bits));
+    let Some(ReservedBits { mask, value }) = reserved else { return input };
+    let (varying, fixed) = (pool.bv(bits, !mask), pool.bv(bits, value));
+    let input = pool.bvand(input, varying);
+    pool.bvor(input, fixed)
 }
 
 impl<N: Notes> Machine<'_, '_, N> {
@@ -310,7 +327,8 @@ impl<N: Notes> Machine<'_, '_, N> {
         (ty, is_truth_value): (Type, bool),
     ) -> Result<Term, Interrupt> {
         let nth = state.calls_of(DEVICE_READ);
-        let value = script_value(&mut self.pool, nth, ty);
+        let reserved = reserved(&self.context, &place, ty);
+        let value = script_value(&mut self.pool, nth, ty, reserved);
         let cell = CellPlan { offset: 0, ty: Type::Int(ty.bytes() as u8 * 8), value };
         let address =
             address.map(|value| CellPlan { offset: ty.bytes(), ty: Type::Int(64), value });
@@ -324,5 +342,18 @@ impl<N: Notes> Machine<'_, '_, N> {
         self.take_inputs(state, &plan)?;
         Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
         Ok(value)
+    }
+
+    /// A read was made that finds what a handler of interrupts left in memory: the script says so, too.
+    pub(crate) fn note_script_read(
+        &self,
+        state: &mut State<N>,
+        place: String,
+        ty: Type,
+        value: Term,
+    ) {
+        let cell = CellPlan { offset: 0, ty, value };
+        let plan = self.input_plan(state, DEVICE_READ, place, ty.bytes(), vec![cell]);
+        Arc::make_mut(&mut state.inputs.externals).push(Arc::new(plan));
     }
 }

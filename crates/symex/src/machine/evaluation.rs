@@ -540,6 +540,8 @@ impl<N: Notes> StateReader for StateView<'_, '_, N> {
             return Ok(value);
         }
         match self.volatile_memory(pool, addr, ty)? {
+            // What a handler of interrupts left there.
+            VolatileMemory::Input(_) if self.state.frame().interrupted => return Ok(value),
             VolatileMemory::Input(place) => return self.script_value_at(pool, &place, ty),
             VolatileMemory::Kept => return Ok(value),
             VolatileMemory::Other if self.state.inputs.volatile.is_empty() => return Ok(value),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use lydian_base::{EntityId, Span};
 use lydian_eval::Kleene;
 use lydian_inputs::{Cursor, ExternalPlan};
+use lydian_ir::device::{DEVICE_READ, INTERRUPT};
 use lydian_ir::{BlockId, Body, ConditionId, DecisionId, ExprId, FuncId, LocalId};
 use lydian_smt::{BinOp, Model, Node, Term, TermPool};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -149,6 +150,8 @@ pub(crate) struct Frame {
     pub(crate) return_to: ReturnTo,
     /// Whether control just came to the block.
     pub(crate) arrived: bool,
+    /// Whether a handler of interrupts began before the statement, a volatile read.
+    pub(crate) interrupted: bool,
 }
 
 /// The knowledge about the inputs that take a path.
@@ -297,6 +300,11 @@ impl<N: Notes> State<N> {
         self.frames.last().expect("a running state has a frame")
     }
 
+    /// Whether a handler of interrupts runs.
+    pub(crate) fn is_in_handler(&self) -> bool {
+        self.frames.iter().rev().skip(1).any(|frame| frame.interrupted)
+    }
+
     /// The innermost activation, to be changed in this state alone.
     pub(crate) fn frame_mut(&mut self) -> &mut Frame {
         Arc::make_mut(self.frames.last_mut().expect("a running state has a frame"))
@@ -324,6 +332,19 @@ impl<N: Notes> State<N> {
     pub(crate) fn calls_of(&self, function: &str) -> u32 {
         let last = self.inputs.externals.iter().rfind(|call| call.function == function);
         last.map_or(0, |call| call.nth + 1)
+    }
+
+    /// How often handlers of interrupts ran on the path.
+    pub(crate) fn interrupts(&self) -> usize {
+        self.inputs.externals.iter().filter(|entry| entry.function == INTERRUPT).count()
+    }
+
+    /// The number of the path's reads in the script at a place.
+    pub(crate) fn reads_at(&self, place: &str) -> u32 {
+        let is_there = |entry: &&Arc<ExternalPlan>| {
+            entry.function == DEVICE_READ && entry.object.as_deref() == Some(place)
+        };
+        self.inputs.externals.iter().filter(is_there).count() as u32
     }
 
     /// The number of the path's calls of the function under test after the first.
@@ -404,6 +425,7 @@ impl Frame {
             loops: SmallVec::new(),
             return_to,
             arrived: false,
+            interrupted: false,
         }
     }
 
@@ -465,11 +487,13 @@ impl Frame {
         self.next = 0;
         self.sites_done = false;
         self.arrived = true;
+        self.interrupted = false;
     }
 
     /// Goes past the statement that was executed.
     pub(crate) fn advance(&mut self) {
         self.next += 1;
         self.sites_done = false;
+        self.interrupted = false;
     }
 }

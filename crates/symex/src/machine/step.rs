@@ -262,6 +262,11 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
         match stmt {
             Stmt::Mark(_) => {}
             Stmt::Assign { dst, value: expr } => {
+                if let Expr::Load { addr, ty, volatile: true } = body.exprs[*expr]
+                    && self.begins_handler(state, addr, ty)?
+                {
+                    return Ok(());
+                }
                 let value = self.eval(state, *expr, &mut traps)?;
                 self.leave_traps(state, &traps)?;
                 if let Expr::Load { addr, ty, volatile: true } = body.exprs[*expr] {
@@ -331,6 +336,11 @@ impl<'p, N: Notes> Machine<'p, '_, N> {
             return Ok(());
         }
         match self.volatile_memory(state, address, ty)? {
+            VolatileMemory::Input(place) if state.frame().interrupted => {
+                let value = self.load(state, ty, address, &mut Traps::none())?;
+                self.note_script_read(state, place, ty, value);
+                return Ok(());
+            }
             VolatileMemory::Input(place) => {
                 let value = self.take_script_read(state, (place, None), read)?;
                 let to = self.resolve(state, address)?;

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use lydian_base::EntityId;
 use lydian_ir::cfg::{Cfg, Dominators, Loops};
-use lydian_ir::device::DEVICE_READ;
+use lydian_ir::device::{DEVICE_READ, INTERRUPT};
 use lydian_ir::libc::{self, LibFn, gives_inputs, model_named};
 use lydian_ir::{Body, FuncId, LocalId};
 use lydian_smt::{Model, Sort, Term, TermPool};
@@ -95,11 +95,13 @@ impl VisitedStates {
 /// A number for everything that determines how a state goes on.
 fn key(machine: &mut Machine<'_, '_>, analyses: &Analyses, state: &State) -> Option<u128> {
     let mut key = Key::default();
+    key.add(&state.interrupts());
     for frame in &state.frames {
         let body = machine.context.program.functions[frame.func].body.as_ref()?;
         let live = analyses.live_registers(frame.func, body);
         let live = live.before(body, frame.block, frame.next);
-        key.add(&(frame.func, frame.block, frame.next, frame.return_to.register));
+        key.add(&(frame.func, frame.block, frame.next, frame.interrupted));
+        key.add(&frame.return_to.register);
         key.add(&frame.return_to.memory.map(|(_, size)| size));
         key.terms.extend(frame.return_to.memory.map(|(address, _)| address));
         key.add(&frame.return_to.memory.map(|(address, _)| address));
@@ -141,6 +143,7 @@ fn is_comparable(state: &State) -> bool {
 fn forgets(function: &str) -> bool {
     let allocates = |model: &libc::Model| matches!(model.function, LibFn::Allocation(_));
     function == DEVICE_READ
+        || function == INTERRUPT
         || gives_inputs(function)
         || model_named(function).is_some_and(allocates)
 }

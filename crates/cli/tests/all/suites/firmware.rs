@@ -355,3 +355,15 @@ fn handlers_of_interrupts_are_tested_and_assumed_not_to_run_meanwhile() {
         assert!(objectives.contains(sentence), "{sentence}: {objectives}");
     }
 }
+
+#[test]
+fn mutants_read_no_variable_that_another_function_accesses_as_volatile() {
+    let place = Workplace::with(
+        "static volatile unsigned now;\nstatic unsigned gate;\nstatic void open(void)\n{\n    gate = \
+         1;\n}\nunsigned f(void)\n{\n    open();\n    return now;\n}\n",
+    );
+    // A contradiction would be another exit code.
+    let ran = place.done("gen unit.c -c wm -o tests --json t.json");
+    let [all, covered, ..] = figures(&place.json("t.json"), "f", "wm");
+    assert_eq!(all, covered, "{ran}");
+}

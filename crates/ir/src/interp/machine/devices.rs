@@ -10,18 +10,12 @@ impl Machine<'_, '_> {
     /// Takes a read of a device from a test's script.
     pub(super) fn take_read(&mut self, test: &Test, read: &ExternalResult) -> Result<(), BadTest> {
         let named = || BadTest::DevicePlace(read.object.clone().unwrap_or_default());
-        let (address, in_variable) = match read.read_place().ok_or_else(named)? {
-            ReadPlace::Device(place) => (place.address, false),
-            ReadPlace::Variable(name, offset) => {
-                let global = self.program.global_named(&name);
-                let global = global.ok_or_else(|| BadTest::NoGlobal(name.clone()))?;
-                (self.memory.global_address(global).wrapping_add(offset), true)
-            }
-            ReadPlace::Object(position, offset) => {
-                let object = test.objects.get(position as usize).ok_or_else(named)?;
-                (object.address.wrapping_add(offset), true)
-            }
-        };
+        let place = read.read_place().ok_or_else(named)?;
+        let (address, in_variable) =
+            self.read_address(test, &place).ok_or_else(|| match place {
+                ReadPlace::Variable(name, _) => BadTest::NoGlobal(name),
+                _ => named(),
+            })?;
         let bytes = read.result.bytes.clone();
         self.externals.add_read(GivenRead { address, in_variable, bytes });
         Ok(())
@@ -44,6 +38,7 @@ impl Machine<'_, '_> {
             self.outrun = Some(DeviceRead { place: DevicePlace { address }, bytes });
             return Err(Stop::End(End::OutrunsScript));
         };
+        self.scripted_reads += 1;
         if read.in_variable {
             self.memory.write(address, &read.bytes)?;
         }
@@ -54,7 +49,7 @@ impl Machine<'_, '_> {
 
     /// Whether the script has the values that are read at an address.
     pub(super) fn is_scripted(&self, address: u64) -> bool {
-        self.is_device(address) || self.externals.scripts(address)
+        self.is_device(address) || self.externals.scripts(address) && !self.is_in_handler()
     }
 
     /// A volatile write of at most 8 bytes; whether a device is at the address.

@@ -686,6 +686,10 @@ impl<'p, 'c> Machine<'p, 'c> {
                 }
                 Op::LoadVolatile(to, a, bytes) => {
                     here!();
+                    if self.awaits_interrupts() && self.interrupted(get!(a))? {
+                        resume!();
+                        continue;
+                    }
                     get!(to) = match self.read_device(get!(a), u64::from(bytes))? {
                         Some(value) => value,
                         None => self.load::<FOLLOWS>(get!(a), u64::from(bytes))? as u64,

@@ -56,6 +56,18 @@ pub(super) struct Externals {
     reads: VecDeque<GivenRead>,
     /// The bytes of variables that the script has values of.
     variables: Vec<Range<u64>>,
+    /// The handlers of interrupts that are yet to run.
+    interrupts: Vec<PendingInterrupt>,
+}
+
+/// A handler of interrupts that runs before a read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PendingInterrupt {
+    /// Where the read is made.
+    pub(super) address: u64,
+    /// How many reads are made there before, that one counted.
+    pub(super) reads: u32,
+    pub(super) handler: FuncId,
 }
 
 /// The value that the next read of a device gives.
@@ -91,6 +103,29 @@ impl Externals {
     /// The value of the next read of a device, given once.
     pub(super) fn next_read(&mut self) -> Option<GivenRead> {
         self.reads.pop_front()
+    }
+
+    /// Adds a handler that is to run.
+    pub(super) fn add_interrupt(&mut self, interrupt: PendingInterrupt) {
+        self.interrupts.push(interrupt);
+    }
+
+    /// Whether handlers are yet to run.
+    pub(super) fn has_interrupts(&self) -> bool {
+        !self.interrupts.is_empty()
+    }
+
+    /// Counts a read at an address.
+    pub(super) fn count_read(&mut self, address: u64) {
+        let at_place = self.interrupts.iter_mut().filter(|pending| pending.address == address);
+        at_place.for_each(|pending| pending.reads = pending.reads.saturating_sub(1));
+    }
+
+    /// The next handler that runs before the read which was counted last, given once.
+    pub(super) fn due_interrupt(&mut self, address: u64) -> Option<FuncId> {
+        let is_due = |pending: &PendingInterrupt| pending.address == address && pending.reads == 0;
+        let due = self.interrupts.iter().position(is_due)?;
+        Some(self.interrupts.remove(due).handler)
     }
 
     /// The next answer for a function.

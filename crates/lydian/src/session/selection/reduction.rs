@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use lydian_ir::device::{DEVICE_READ, ReadPlace};
+use lydian_ir::device::{DEVICE_READ, INTERRUPT, ReadPlace};
 use lydian_ir::interp::{End, Location};
 use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
@@ -21,7 +21,7 @@ use lydian_ir::test::{
     ExternalResult, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject,
 };
 use lydian_ir::{CType, CTypeId, Program};
-use lydian_native::MeasuredRun;
+use lydian_native::{MeasuredRun, Outcome};
 use lydian_objective::CoverageRecord;
 use lydian_report::suite::c::MOST_FAILING;
 use rustc_hash::FxHashSet;
@@ -129,7 +129,7 @@ pub(crate) struct TestReduction<'s, 'a, 'm, 'j> {
     /// The place where it ends according to the interpreter.
     location: Option<Location>,
     /// The steps through which candidates are followed.
-    steps: u64,
+    pub(super) steps: u64,
     runs: u32,
 }
 
@@ -204,14 +204,14 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         let before = (self.test.clone(), self.measured.clone());
         if self.is_interpreted {
             self.make_small()?;
-            if let Some(small) = self.confirmed(&before.1)? {
+            if let Some(small) = self.confirmed()? {
                 return Ok(small);
             }
             (self.test, self.measured) = before.clone();
             (self.is_interpreted, self.runs) = (false, 0);
         }
         self.make_small()?;
-        Ok(self.confirmed(&before.1)?.unwrap_or(before))
+        Ok(self.confirmed()?.unwrap_or(before))
     }
 
     fn make_small(&mut self) -> Result<(), Error> {
@@ -220,7 +220,9 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         // The length of an array may follow from a number, which becomes small only afterwards.
         for _ in 0..MOST_PASSES {
             let known = self.test.clone();
+            self.drop_handlers()?;
             self.drop_reads()?;
+            self.run_handlers()?;
             self.shorten()?;
             self.drop_all()?;
             self.shorten()?;
@@ -228,6 +230,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
             self.drop_characters()?;
             self.lessen_equal()?;
             self.lessen()?;
+            self.clear_bits()?;
             if self.test == known {
                 break;
             }
@@ -242,18 +245,22 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
 
     /// The test with a measurement of its own, if it does what the test did before. Parts that were
     /// removed without a native run make no difference, which is checked here.
-    fn confirmed(&mut self, before: &MeasuredRun) -> Result<Option<(Test, MeasuredRun)>, Error> {
+    fn confirmed(&mut self) -> Result<Option<(Test, MeasuredRun)>, Error> {
         let Ok(last) = self.session.runner.measure(&self.test)? else { return Ok(None) };
-        let does_same = self.does_same(before, &last);
-        Ok(does_same.then(|| (self.test.clone(), last)))
+        let is_as_good = self.is_as_good(&last);
+        Ok(is_as_good.then(|| (self.test.clone(), last)))
     }
 
-    /// Whether a run ends as another one, covers what the test is needed for, and tries nothing new outside
-    /// of the program.
-    fn does_same(&self, known: &MeasuredRun, new: &MeasuredRun) -> bool {
-        let (known, run) = (&known.run, &new.run);
+    /// Whether a run ends as the test's, covers what the test is needed for, and tries nothing new outside of
+    /// the program.
+    fn is_as_good(&self, new: &MeasuredRun) -> bool {
+        let (known, run) = (&self.measured.run, &new.run);
         let reaches_out = run.attempts.iter().any(|attempt| !known.attempts.contains(attempt));
-        ends_alike(&known.outcome, &run.outcome) && self.covers(new) && !reaches_out
+        // A run that no longer waits for what does not come is the better test.
+        let outran = known.outcome == Outcome::OutranScript;
+        let returns = outran && matches!(run.outcome, Outcome::Returned(_));
+        let ends_alike = returns || ends_alike(&known.outcome, &run.outcome);
+        ends_alike && self.covers(new) && !reaches_out
     }
 
     /// Moves objects far from each other, so that an overrun of one meets no other even when the first
@@ -271,9 +278,10 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         Ok(())
     }
 
-    /// Removes reads of devices, in runs that become shorter.
+    /// Removes reads of devices and handlers of interrupts, in runs that become shorter.
     fn drop_reads(&mut self) -> Result<(), Error> {
-        let is_read = |call: &ExternalResult| call.function == DEVICE_READ;
+        let is_read =
+            |call: &ExternalResult| call.function == DEVICE_READ || call.function == INTERRUPT;
         let mut run = self.test.externals.iter().filter(|call| is_read(call)).count();
         while run > 0 {
             let mut at = 0;
@@ -347,7 +355,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
             return Ok(true);
         }
         let Ok(measured) = self.session.runner.measure(&candidate)? else { return Ok(false) };
-        if !(self.does_same(&self.measured, &measured) && is_right(&measured)) {
+        if !(self.is_as_good(&measured) && is_right(&measured)) {
             return Ok(false);
         }
         (self.test, self.measured) = (candidate, measured);
@@ -356,7 +364,10 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
 
     /// Whether the interpreter accepts a candidate: it ends, has no undefined behaviour that the test
     /// does not have, and covers the required labels, as far as it is followed.
-    fn is_promising(&self, candidate: &Test) -> bool {
+    pub(super) fn is_promising(&self, candidate: &Test) -> bool {
+        if !self.session.project.devices_may_give(candidate) {
+            return false;
+        }
         let Some(interpreted) = self.session.runner.interpret(candidate, self.steps) else {
             return false;
         };
@@ -411,7 +422,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         let mut atoms = Vec::new();
         for (at, call) in self.test.externals.iter().enumerate() {
             atoms.extend((0..call.writes.len()).map(|write| Atom::Write(at, write)));
-            atoms.extend((call.function != DEVICE_READ).then_some(Atom::Result(at)));
+            atoms.extend((!call.function.starts_with('*')).then_some(Atom::Result(at)));
         }
         atoms.extend((0..self.test.globals.len()).map(Atom::Global));
         let holders = holders(&self.test);

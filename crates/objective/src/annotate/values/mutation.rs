@@ -43,6 +43,7 @@
 //! indeterminate. So an initialiser has no such mutant.
 
 use lydian_base::Span;
+use lydian_ir::device::volatile_addresses;
 use lydian_ir::source::Point;
 use lydian_ir::source::{Root, RootId, RootKind};
 use lydian_ir::{BoolTree, ConditionId, DecisionId, Expr, ExprId, LocalId, LocalKind, Stmt};
@@ -363,23 +364,16 @@ fn others_in_scope(cx: &Context<'_>, target: Variable, at: Span) -> Vec<(Variabl
         .collect()
 }
 
-/// Variables that the body reads or writes as volatile. Their old values may not be read.
+/// Local variables of the body, and variables of the program, that are accessed as volatile. Their old
+/// values may not be read.
 fn volatile_variables(cx: &Context<'_>) -> FxHashSet<Variable> {
-    let arena = &cx.body.exprs;
-    let loads = arena.values().filter_map(|expr| match expr {
-        Expr::Load { addr, volatile: true, .. } => Some(*addr),
-        _ => None,
-    });
-    let stores = cx.body.stmts.values().filter_map(|stmt| match stmt {
-        Stmt::Store { addr, volatile: true, .. } => Some(*addr),
-        _ => None,
-    });
-    let variable = |addr| match arena[addr] {
+    let local = |addr| match cx.body.exprs[addr] {
         Expr::AddrLocal(local) => Some(Variable::Local(local)),
-        Expr::AddrGlobal(global) => Some(Variable::Global(global)),
         _ => None,
     };
-    loads.chain(stores).filter_map(variable).collect()
+    let locals = volatile_addresses(cx.body).filter_map(local);
+    let globals = cx.shared.volatile().iter().copied().map(Variable::Global);
+    locals.chain(globals).collect()
 }
 
 fn writes_volatile(cx: &Context<'_>, point: Point) -> bool {

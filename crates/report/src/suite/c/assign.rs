@@ -1,6 +1,6 @@
 //! Assignments that make one value another.
 
-use lydian_ir::{CType, CTypeId, CTypes};
+use lydian_ir::{CType, CTypeId, CTypes, Expr, global_at};
 
 use super::literal::{Names, member_of, scalar, string};
 use crate::suite::image::ObservedImage;
@@ -35,7 +35,8 @@ pub(super) fn assign(
             };
             let mut all = bytes.clone();
             all.resize(known.max(bytes.len()), 0);
-            lines.push(format!("__builtin_memcpy({lvalue}, {}, {});", string(&all), all.len()));
+            let to = if is_volatile(names, lvalue) { "(void *)" } else { "" };
+            lines.push(format!("__builtin_memcpy({to}{lvalue}, {}, {});", string(&all), all.len()));
             Ok(())
         }
         (Value::Array(elements), Some(element), _) => {
@@ -80,4 +81,20 @@ pub(super) fn assign(
 /// The zero of a type.
 fn zero_of(types: &CTypes, ty: CTypeId) -> Value {
     read(types, ty, 1, &ObservedImage::zero(types.size(ty).unwrap_or(0)))
+}
+/// Whether a place lies in a variable that the program accesses as volatile.
+fn is_volatile(names: &Names<'_>, lvalue: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let variable = lvalue.split(|c| !is_word(c)).next().unwrap_or_default();
+    names.program.global_named(variable).is_some_and(|variable| {
+        let mut bodies = names.program.functions.values().filter_map(|one| one.body.as_ref());
+        bodies.any(|body| {
+            body.exprs.values().any(|expr| match expr {
+                Expr::Load { addr, volatile: true, .. } => {
+                    global_at(&body.exprs, *addr) == Some(variable)
+                }
+                _ => false,
+            })
+        })
+    })
 }

@@ -110,7 +110,7 @@ static void lydian_device_begin(void)
     struct lydian_action action = {lydian_on_device_fault, {0}, 4, 0};
     lydian_script.read_count = lydian_script.reads_done = 0;
     lydian_script.write_count = lydian_script.writes_checked = 0;
-    lydian_devices.variable_count = lydian_devices.guarded_count = 0;
+    lydian_device_forget();
     lydian_sigaction(LYDIAN_SEGV, &action, 0);
     lydian_sigaction(LYDIAN_TRAP, &action, 0);
     lydian_devices.on = 1;
@@ -143,6 +143,9 @@ static void lydian_check_devices(const char *file, int line)
     write = &lydian_script.writes[lydian_script.writes_checked];
     if (lydian_script.reads_done < lydian_script.read_count)
         LYDIAN_SAYS("%u reads of READS are not made", lydian_script.read_count - lydian_script.reads_done);
+    if (lydian_devices.interrupts_done < lydian_devices.interrupt_count)
+        LYDIAN_SAYS("%u handlers of RUNS do not run",
+                    lydian_devices.interrupt_count - lydian_devices.interrupts_done);
     if (lydian_script.writes_checked < lydian_script.write_count)
         LYDIAN_SAYS("memory at 0x%lx is written, too", write->address);
 }
@@ -150,6 +153,7 @@ static void lydian_check_devices(const char *file, int line)
 #else
 
 #undef READS
+#undef RUNS
 #undef SCRIPTED
 #undef CHECK_WRITE
 #undef CHECK_DEVICES
@@ -158,6 +162,9 @@ static void lydian_check_devices(const char *file, int line)
 /* The next read of a device or volatile variable is that of so many bytes at this address, and gives this
  * value. */
 #define READS(place, size, value) lydian_add_read((unsigned long)(place), size, value)
+/* A handler of interrupts runs just before the read of this number, from 1, of a device or volatile variable. */
+#define RUNS(handler, place, number)                                                               \
+    lydian_device_interrupt((void (*)(void))(handler), (unsigned long)(place), number)
 /* Something in which volatile variables have the values of READS. */
 #define SCRIPTED(...)                                                                              \
     lydian_device_guards(LYDIAN_DEVICE_CLOSED);                                                    \

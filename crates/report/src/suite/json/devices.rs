@@ -1,6 +1,8 @@
-//! Reads and writes of devices in JSON: `{ "device": "0x40001000", "bytes": 4, "value": "0x20" }`.
+//! Reads and writes of devices in JSON: `{ "device": "0x40001000", "bytes": 4, "value": "0x20" }`; and
+//! handlers of interrupts that run before reads: `{ "interrupt": "SysTick_Handler", "before": "ticks",
+//! "read": 2 }`.
 
-use lydian_ir::device::{DeviceWrite, ReadPlace};
+use lydian_ir::device::{DeviceWrite, ReadPlace, ScriptedInterrupt};
 use lydian_ir::test::ExternalResult;
 use serde_json::{Map, Value as Json, json};
 
@@ -8,6 +10,8 @@ use super::{Fault, fault, number_of, object_of, only_fields, text_of};
 
 /// The field that has the address.
 pub(super) const DEVICE: &str = "device";
+/// The field that has the name of a handler.
+pub(super) const INTERRUPT: &str = "interrupt";
 /// The field of the writes of a run.
 pub(super) const WRITES: &str = "device_writes";
 /// The widest value, in bytes.
@@ -58,6 +62,26 @@ fn access_from_json(json: &Map<String, Json>) -> Result<(ReadPlace, Vec<u8>), Fa
         return Err(fault("value", "it has more bytes than are accessed"));
     }
     Ok((place, value.to_le_bytes()[..bytes as usize].to_vec()))
+}
+
+pub(super) fn interrupt_to_json(entry: &ExternalResult) -> Json {
+    match entry.scripted_interrupt() {
+        Some(ScriptedInterrupt { handler, place, read }) => {
+            json!({ INTERRUPT: handler, "before": place.to_string(), "read": read })
+        }
+        None => json!({ INTERRUPT: entry.object }),
+    }
+}
+
+pub(super) fn interrupt_from_json(json: &Map<String, Json>) -> Result<ExternalResult, Fault> {
+    only_fields(json, &[INTERRUPT, "before", "read"])?;
+    let place = text_of(json, "before")?.parse::<ReadPlace>();
+    let place = place
+        .map_err(|()| fault("before", "it is neither an address as `0x40001000` nor a variable"))?;
+    let read = u32::try_from(number_of(json, "read")?).ok().filter(|read| *read > 0);
+    let read = read.ok_or_else(|| fault("read", "reads are counted from 1"))?;
+    let handler = text_of(json, INTERRUPT)?.to_owned();
+    Ok(ExternalResult::interrupt(&ScriptedInterrupt { handler, place, read }))
 }
 
 #[cfg(test)]

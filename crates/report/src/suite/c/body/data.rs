@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use lydian_ir::device::DEVICE_READ;
+use lydian_ir::device::{DEVICE_READ, INTERRUPT};
 use lydian_ir::test::{
     CALLBACK_PREFIX, ExternalResult, INPUT_PREFIX, Image, PointerTarget, Test, TestObject,
 };
@@ -399,8 +399,10 @@ impl Body<'_> {
         let calls = names.test.externals.iter().filter(|call| call.variable().is_none());
         let calls: Vec<&ExternalResult> = calls.collect();
         let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
-        self.device_reads(names)?;
-        let is_call = |name: &&str| !name.starts_with(INPUT_PREFIX) && *name != DEVICE_READ;
+        self.script(names)?;
+        let is_call = |name: &&str| {
+            !name.starts_with(INPUT_PREFIX) && *name != DEVICE_READ && *name != INTERRUPT
+        };
         for function in functions.into_iter().filter(is_call) {
             let calls: Vec<&ExternalResult> =
                 calls.iter().filter(|call| call.function == function).copied().collect();

@@ -1,7 +1,9 @@
 //! Devices in tests: the values of their reads before the call, and checks of their writes behind it.
 
-use lydian_ir::device::{ACCESS_TRAPS, DEVICE_READ, DevicePlace, ReadPlace};
-use lydian_ir::test::{PointerTarget, Test};
+use lydian_ir::device::{
+    ACCESS_TRAPS, DEVICE_READ, DevicePlace, INTERRUPT, ReadPlace, ScriptedInterrupt,
+};
+use lydian_ir::test::{ExternalResult, PointerTarget, Test};
 
 use super::super::assertion::{Assertion, Line};
 use super::super::literal::Names;
@@ -27,8 +29,22 @@ pub fn devices_header() -> String {
 
 /// Whether a test reads or writes devices.
 pub fn accesses_devices(test: &SuiteTest) -> bool {
-    test.test.externals.iter().any(|call| call.function == DEVICE_READ)
+    has_script(&test.test)
         || test.observed.as_ref().is_some_and(|seen| !seen.device_writes.is_empty())
+}
+
+/// Whether a test has values of reads, or handlers that run.
+fn has_script(test: &Test) -> bool {
+    let is_of_script =
+        |call: &ExternalResult| call.function == DEVICE_READ || call.function == INTERRUPT;
+    test.externals.iter().any(is_of_script)
+}
+
+/// The places of a test's script.
+fn places(test: &Test) -> impl Iterator<Item = ReadPlace> {
+    test.externals
+        .iter()
+        .filter_map(|call| call.read_place().or_else(|| Some(call.scripted_interrupt()?.place)))
 }
 
 /// The arguments of a macro about an access.
@@ -60,26 +76,33 @@ fn address(names: &Names<'_>, place: ReadPlace) -> Result<String, String> {
 /// Whether volatile reads of an object of a test have values in its script. Then its page is guarded, which
 /// must not be the stack's.
 pub(super) fn is_scripted(test: &Test, position: usize) -> bool {
-    let mut places = test.externals.iter().filter_map(|call| call.read_place());
-    places.any(|place| matches!(place, ReadPlace::Object(at, _) if at as usize == position))
+    let is_of_object = |place| matches!(place, ReadPlace::Object(at, _) if at as usize == position);
+    places(test).any(is_of_object)
 }
 
-/// Whether a test has values of variables that are read.
+/// Whether a test's script is about variables that are read.
 pub(super) fn scripts_variables(test: &Test) -> bool {
-    let mut places = test.externals.iter().filter_map(|call| call.read_place());
-    places.any(|place| !matches!(place, ReadPlace::Device(_)))
+    places(test).any(|place| !matches!(place, ReadPlace::Device(_)))
 }
 
 impl Body<'_> {
-    /// The values of the reads, in their order.
-    pub(super) fn device_reads(&mut self, names: &Names<'_>) -> Result<(), String> {
-        for read in &names.test.externals {
-            if let Some(place) = read.read_place() {
+    /// The script: the values of the reads, and the handlers of interrupts that run.
+    pub(super) fn script(&mut self, names: &Names<'_>) -> Result<(), String> {
+        for entry in &names.test.externals {
+            if let Some(place) = entry.read_place() {
+                let value = &entry.result.bytes;
+                let line = match place {
+                    ReadPlace::Device(place) => self.device_access("READS", place, value),
+                    place => format!("READS({});", access(&address(names, place)?, value)),
+                };
+                self.line(line);
+            }
+            if let Some(ScriptedInterrupt { handler, place, read }) = entry.scripted_interrupt() {
                 let place = match place {
-                    ReadPlace::Device(place) => self.register(place, read.result.bytes.len()),
+                    ReadPlace::Device(place) => self.register_at(place),
                     place => address(names, place)?,
                 };
-                self.line(format!("READS({});", access(&place, &read.result.bytes)));
+                self.line(format!("RUNS({handler}, {place}, {read});"));
             }
         }
         Ok(())
@@ -88,13 +111,21 @@ impl Body<'_> {
     /// Asserts the writes, and that all reads were made.
     pub(super) fn device_writes(&mut self, test: &Test, observed: &Observation) {
         for write in &observed.device_writes {
-            let place = self.register(write.place, write.value.len());
-            let text = format!("CHECK_WRITE({});", access(&place, &write.value));
+            let text = self.device_access("CHECK_WRITE", write.place, &write.value);
             self.assert(Assertion::Device { text });
         }
-        let reads = test.externals.iter().any(|call| call.function == DEVICE_READ);
-        if reads || !observed.device_writes.is_empty() {
+        if has_script(test) || !observed.device_writes.is_empty() {
             self.assert(Assertion::Device { text: "CHECK_DEVICES();".to_owned() });
+        }
+    }
+
+    /// A macro about an access of a device, and what its value means.
+    fn device_access(&self, name: &str, place: DevicePlace, value: &[u8]) -> String {
+        let register = self.register(place, value.len());
+        let text = format!("{name}({});", access(&register, value));
+        match self.registers.remark(&register, place.address, value) {
+            Some(remark) => format!("{text} /* {remark} */"),
+            None => text,
         }
     }
 
@@ -102,6 +133,13 @@ impl Body<'_> {
     fn register(&self, place: DevicePlace, size: usize) -> String {
         let name = self.registers.name(&self.program.types, place.address, size as u64);
         name.unwrap_or_else(|| place.to_string())
+    }
+
+    /// The same where only the address is known.
+    fn register_at(&self, place: DevicePlace) -> String {
+        let names = [4, 1, 2, 8].into_iter().map(|size| self.register(place, size));
+        let number = place.to_string();
+        names.into_iter().find(|name| *name != number).unwrap_or(number)
     }
 
     fn assert(&mut self, assertion: Assertion) {
