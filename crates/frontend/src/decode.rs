@@ -139,7 +139,16 @@ impl<'s> Decoder<'s> {
 
 /// Reads the JSON of one declaration, however deep it nests.
 fn parse(json: &[u8]) -> Result<Node<'_>, serde_json::Error> {
-    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    match std::str::from_utf8(json) {
+        // Checked once as a whole, not string by string.
+        Ok(text) => node(serde_json::Deserializer::from_str(text)),
+        Err(_) => node(serde_json::Deserializer::from_slice(json)),
+    }
+}
+
+fn node<'j>(
+    mut deserializer: serde_json::Deserializer<impl serde_json::de::Read<'j>>,
+) -> Result<Node<'j>, serde_json::Error> {
     deserializer.disable_recursion_limit();
     Node::deserialize(&mut deserializer)
 }

@@ -12,6 +12,7 @@ mod load;
 pub mod lower;
 mod parse;
 pub mod preprocess;
+mod unused;
 
 pub use load::{LoadRequest, Unit, load, load_all};
 pub use parse::{Dump, FrontendError, ParseRequest, ParsedUnit, parse_unit};

@@ -11,6 +11,7 @@ use crate::preprocess::{
     PreprocessedText, Preprocessing, SelfRunning, SelfRunningAttributes, preprocess,
     without_markers,
 };
+use crate::unused::blank_unused;
 use lydian_base::{Diagnostic, Place, SourceMap};
 use lydian_ir::source::WrittenLine;
 use std::io::Read as _;
@@ -100,13 +101,16 @@ pub fn parse_unit(request: &ParseRequest) -> Result<ParsedUnit, FrontendError> {
         self_running,
     } = text;
     diagnostics.extend(of_labels);
-    let text = parsable(&clang, source.text());
+    let mut text = parsable(&clang, source.text());
     let none = Insertions::default();
     // Where another compiler preprocesses and compiles, clang only parses.
     let runs = match request.preprocessing {
         Preprocessing::Clang => Runs::Several,
         Preprocessing::Compiler { .. } | Preprocessing::Done => Runs::One,
     };
+    if runs == Runs::One {
+        blank_unused(&mut text, &source);
+    }
     let mut running = start_dump(&clang, &flags, text, runs)?;
     let decoded = decode(&mut running.stdout, &source, target.clone(), &none);
     let messages = running.finish(&clang)?;

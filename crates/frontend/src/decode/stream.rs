@@ -68,7 +68,7 @@ impl Indentation {
         let mut rest = block;
         loop {
             if let Some(spaces) = &mut self.spaces {
-                let found = rest.iter().take_while(|byte| **byte == b' ').count();
+                let found = leading_spaces(rest);
                 let kept = (*spaces + found).min(Self::KEPT).saturating_sub(*spaces);
                 out.resize(out.len() + kept, b' ');
                 *spaces += found;
@@ -87,6 +87,14 @@ impl Indentation {
             self.spaces = Some(0);
         }
     }
+}
+
+/// The number of spaces at the beginning, counted in groups: most of clang's output is spaces.
+fn leading_spaces(text: &[u8]) -> usize {
+    const GROUP: [u8; 16] = [b' '; 16];
+    let groups = text.chunks_exact(GROUP.len()).take_while(|chunk| **chunk == GROUP).count();
+    let counted = groups * GROUP.len();
+    counted + text[counted..].iter().take_while(|byte| **byte == b' ').count()
 }
 
 struct Pieces {

@@ -105,7 +105,8 @@ pub fn compile(request: &WrapperRequest, observer: &dyn Observer) -> Result<Wrap
     let stores = match (sanitizes_threads, request.exact) {
         (true, _) => Stores::Atomic,
         (false, true) => Stores::Exact,
-        (false, false) => Stores::Plain,
+        (false, false) if compiler.is_gcc => Stores::Plain,
+        (false, false) => Stores::InPlace,
     };
     let value_decisions = request.value_decisions;
     let job = Job {

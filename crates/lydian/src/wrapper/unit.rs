@@ -382,7 +382,7 @@ impl Job<'_> {
             overflow_traps: false,
             purpose: Purpose::Program,
             // An exact build delays no record.
-            leaves_out: matches!(self.stores, Stores::Plain),
+            leaves_out: matches!(self.stores, Stores::Plain | Stores::InPlace),
             counts: self.counts.is_some(),
             any_order: self.compiler.is_gcc,
             flows: Some(&read.flows),

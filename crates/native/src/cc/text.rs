@@ -65,17 +65,28 @@ pub enum Stores {
     /// As any store: the compiler may put one off to the end of a loop that calls nothing.
     #[default]
     Plain,
-    /// Where they stand.
+    /// Those to cells where they stand, for clang. It moves few of them out of loops, and finding
+    /// out which takes it much time.
+    InPlace,
+    /// Where they stand, each of them.
     Exact,
     /// Atomically, for programs whose threads are checked for data races.
     Atomic,
 }
 
 impl Stores {
-    /// The qualifier of C that makes a variable be stored so.
+    /// The qualifier of C that makes cells be stored so.
+    const fn of_cells(self) -> &'static str {
+        match self {
+            Self::InPlace => "volatile",
+            _ => self.qualifier(),
+        }
+    }
+
+    /// The qualifier of C that makes a variable beside the cells be stored so.
     const fn qualifier(self) -> &'static str {
         match self {
-            Self::Plain => "",
+            Self::Plain | Self::InPlace => "",
             Self::Exact => "volatile",
             Self::Atomic => "_Atomic",
         }
@@ -160,7 +171,7 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
          __attribute__((aligned({HEADER}), section(\"lydian_cells\"))) = {};\n\
          static __attribute__((used)) unsigned char lydian_read(unsigned long k) \
          {{ return lydian_hit[k]; }}",
-        stored,
+        unit.stores.of_cells(),
         initialiser(&header(CELLS_MAGIC, unit.id, size)),
     );
     let _ = writeln!(text, "typedef {stored} unsigned long long lydian_definition;");
@@ -188,7 +199,7 @@ pub fn unit_text(unit: &UnitText<'_>) -> String {
     text.push_str(&embedded(unit));
     match unit.stores {
         Stores::Plain => text.push_str(&with_kept_stores(unit)),
-        Stores::Exact | Stores::Atomic => text.push_str(unit.rewritten),
+        Stores::InPlace | Stores::Exact | Stores::Atomic => text.push_str(unit.rewritten),
     }
     text
 }
@@ -423,7 +434,11 @@ mod tests {
                       *(lydian_kept *)&lydian_hit[10] = 1;";
         let plain = text_of(&plan, rewritten, Stores::Plain);
         assert!(plain.ends_with(stored), "{plain}");
-        assert!(text_of(&plan, rewritten, Stores::Exact).ends_with(rewritten));
+        for stores in [Stores::InPlace, Stores::Exact] {
+            let text = text_of(&plan, rewritten, stores);
+            assert!(text.contains("static volatile unsigned char lydian_hit["), "{text}");
+            assert!(text.ends_with(rewritten));
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Annotator for ImplicantCoverage {
 
     fn annotate(&self, cx: &mut Context<'_>) {
         for_each_implicant(cx, Criterion::Ic, |cx, form, at| {
-            let pred = form.implicants[at].pred();
+            let pred = form.preds[at].clone();
             let name = form.name(at);
             cx.push(Site::Decision(form.id), pred, form.decision.span, name);
         });
@@ -83,6 +83,11 @@ struct Form<'b> {
     /// Whether it is of the decision itself.
     value: bool,
     implicants: Vec<Implicant>,
+    /// The predicates that the implicants are true. Objectives share them: a form of `n` implicants
+    /// has unique true points of `n * n` implicants.
+    preds: Vec<Pred>,
+    /// The predicates that they are false.
+    negations: Vec<Pred>,
 }
 
 impl Form<'_> {
@@ -98,10 +103,8 @@ impl Form<'_> {
 
     /// The predicate that an implicant is true and all others are false.
     fn unique(&self, at: usize) -> Pred {
-        let others = self.implicants.iter().enumerate().filter(|(other, _)| *other != at);
-        others.fold(self.implicants[at].pred(), |all, (_, other)| {
-            Pred::and(all, Pred::not(other.pred()))
-        })
+        let others = self.negations.iter().enumerate().filter(|(other, _)| *other != at);
+        others.fold(self.preds[at].clone(), |all, (_, other)| Pred::and(all, other.clone()))
     }
 }
 
@@ -117,7 +120,9 @@ fn for_each_implicant(
             let tree = cx.tree(id);
             match minimal(&tree, value) {
                 Ok(implicants) => {
-                    let form = Form { id, decision, tree, value, implicants };
+                    let preds: Vec<Pred> = implicants.iter().map(Implicant::pred).collect();
+                    let negations = preds.iter().cloned().map(Pred::not).collect();
+                    let form = Form { id, decision, tree, value, implicants, preds, negations };
                     (0..form.implicants.len()).for_each(|at| visit(cx, &form, at));
                 }
                 Err(error) => {
