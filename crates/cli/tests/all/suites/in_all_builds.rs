@@ -511,3 +511,12 @@ fn calls_that_c_orders_in_no_way_have_the_same_results() {
     assert!(!by_default.contains("CHECK_INT(both(), 1);"), "{suite}");
     assert!(suite.contains("CHECK_INT(ordered(), 0);"), "{suite}");
 }
+
+#[test]
+fn a_variable_called_alarm_is_the_programs_own() {
+    let place = Workplace::with(
+        "int alarm;\nint raise_alarm(int level)\n{\n    if (level > 3)\n        alarm = level;\n    return \
+         alarm;\n}\n",
+    );
+    passes_everywhere(&place, "");
+}

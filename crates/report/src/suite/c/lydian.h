@@ -26,7 +26,20 @@ extern int lydian_flush(void *) __asm__("fflush");
 extern void *lydian_signal(int, void *) __asm__("signal");
 extern int lydian_waitpid(int, int *, int) __asm__("waitpid");
 extern void lydian_exit(int) __asm__("exit") __attribute__((__noreturn__));
+#if defined(__x86_64__) && !defined(__ILP32__)
+/* By the kernel itself: programs have variables called alarm. */
+static unsigned lydian_alarm(unsigned seconds)
+{
+    unsigned long left;
+    __asm__ __volatile__("syscall"
+                         : "=a"(left)
+                         : "a"(37UL), "D"((unsigned long)seconds)
+                         : "rcx", "r11", "memory");
+    return (unsigned)left;
+}
+#else
 extern unsigned lydian_alarm(unsigned) __asm__("alarm");
+#endif
 extern const char *lydian_path __asm__("program_invocation_name") __attribute__((__weak__));
 extern const char *lydian_program __asm__("program_invocation_short_name") __attribute__((__weak__));
 extern int lydian_setenv(const char *, const char *, int) __asm__("setenv");
