@@ -532,12 +532,12 @@ pub(super) fn identifier(place: &str) -> String {
     if name.is_empty() { "object".into() } else { name.into() }
 }
 
-/// The name, with underscores at its end until it is new.
-pub(super) fn unique(mut name: String, taken: &mut BTreeSet<String>) -> String {
-    while !taken.insert(name.clone()) {
-        name.push('_');
-    }
-    name
+/// The name, or a new one that begins so: `text`, `text_`, `text_3`.
+pub(super) fn unique(name: String, taken: &mut BTreeSet<String>) -> String {
+    let others = (3..).map(|number| format!("{name}_{number}"));
+    let mut all = [name.clone(), format!("{name}_")].into_iter().chain(others);
+    let new = all.find(|name| taken.insert(name.clone()));
+    new.expect("there are more names than are taken")
 }
 
 #[cfg(test)]
@@ -565,7 +565,7 @@ mod tests {
         assert_eq!(identifier("ctx->out.buf[2]"), "ctx_out_buf_2");
         assert_eq!(identifier("make()#0"), "make_0");
         let mut taken = BTreeSet::new();
-        let both = [unique("a".into(), &mut taken), unique("a".into(), &mut taken)];
-        assert_eq!(both, ["a", "a_"]);
+        let names = [(); 4].map(|()| unique("a".into(), &mut taken));
+        assert_eq!(names, ["a", "a_", "a_3", "a_4"]);
     }
 }

@@ -642,9 +642,14 @@ fn variable(types: &CTypes, object: &TestObject) -> String {
         let word = word.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
         word.len() > 10 && word.starts_with('p') && word[1..].bytes().all(|b| b.is_ascii_hexdigit())
     };
-    if let Some((function, _)) = last.split_once("()#") {
+    if let Some((function, call)) = last.split_once("()#") {
         let is_callback = function.starts_with(CALLBACK_PREFIX);
-        return if is_callback { "given".to_owned() } else { format!("{function}_gives") };
+        let name = if is_callback { "given".to_owned() } else { format!("{function}_gives") };
+        // Calls are counted from 0.
+        return match call.parse::<u32>() {
+            Ok(before @ 1..) => format!("{name}_{}", before + 1),
+            _ => name,
+        };
     }
     if is_hash(last) || last.is_empty() {
         return match types.get(object.ty) {
