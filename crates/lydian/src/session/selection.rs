@@ -19,6 +19,7 @@ use purpose::MacroLine;
 pub(crate) use suite_minimisation::Candidate;
 use suite_minimisation::JointCover;
 
+mod byte_holders;
 mod kept_reduction;
 mod kept_selection;
 pub(super) mod kept_suite;

@@ -105,7 +105,9 @@ impl<'p, 'c> Machine<'p, 'c> {
         };
         let kind = scalar.map_or(NumberKind::Integer, NumberKind::of);
         let given = self.next_input(&declared.name, kind)?.unwrap_or_default();
-        self.note_order(function, &given);
+        let open = self.calls.activations();
+        let matters = self.unsequenced.note(self.program, open, (function, &given));
+        self.note_misuse(matters);
         self.write_given(&given, declared, site, regs)?;
         let mut image = given.bytes;
         image.resize(size as usize, 0);

@@ -6,9 +6,9 @@
 use lydian_base::Span;
 
 use super::externals::ExternalAnswer;
-use crate::interp::machine::Machine;
-use crate::program::FuncId;
+use crate::interp::outcome::Location;
 use crate::program::source::Point;
+use crate::program::{FuncId, Program};
 
 /// The most open calls, the newest first, whose expressions are looked at.
 const MOST_CALLERS: usize = 64;
@@ -31,6 +31,31 @@ pub(super) struct UnsequencedCalls {
 }
 
 impl UnsequencedCalls {
+    /// Notes a call of an undefined function and its answer, with the calls that are open, the newest first.
+    /// Returns whether it has no order with another one of the same function whose answer is another, so that
+    /// C does not define which gets which.
+    pub(super) fn note(
+        &mut self,
+        program: &Program,
+        open: impl Iterator<Item = (u64, Location)>,
+        (function, answer): (FuncId, &ExternalAnswer),
+    ) -> bool {
+        let mut matters = false;
+        for (activation, location) in open.take(MOST_CALLERS) {
+            let Point::Stmt(stmt) = location.point else { continue };
+            let Some(body) = &program.functions[location.function].body else { continue };
+            let text = body.source.stmts[stmt];
+            let is_in = |operand: &Span| operand.start <= text.start && text.end <= operand.end;
+            for (expression, operands) in body.source.unsequenced.iter().enumerate() {
+                let Some(operand) = operands.iter().position(is_in) else { continue };
+                let answer = answer.clone();
+                let call = OperandCall { activation, expression, operand, function, answer };
+                matters |= self.add(call);
+            }
+        }
+        matters
+    }
+
     /// Adds a call. Returns whether one of another operand had another answer, so that the order matters.
     fn add(&mut self, new: OperandCall) -> bool {
         let is_of = |known: &OperandCall| {
@@ -46,26 +71,5 @@ impl UnsequencedCalls {
         });
         self.seen.push(new);
         matters
-    }
-}
-
-impl Machine<'_, '_> {
-    /// Notes a call of an undefined function and its answer. If it has no order with another one of the
-    /// same function whose answer is another, C does not define which gets which.
-    pub(super) fn note_order(&mut self, function: FuncId, answer: &ExternalAnswer) {
-        let mut matters = false;
-        for (activation, location) in self.calls.activations().take(MOST_CALLERS) {
-            let Point::Stmt(stmt) = location.point else { continue };
-            let Some(body) = &self.program.functions[location.function].body else { continue };
-            let text = body.source.stmts[stmt];
-            let is_in = |operand: &Span| operand.start <= text.start && text.end <= operand.end;
-            for (expression, operands) in body.source.unsequenced.iter().enumerate() {
-                let Some(operand) = operands.iter().position(is_in) else { continue };
-                let answer = answer.clone();
-                let call = OperandCall { activation, expression, operand, function, answer };
-                matters |= self.unsequenced.add(call);
-            }
-        }
-        self.note_misuse(matters);
     }
 }

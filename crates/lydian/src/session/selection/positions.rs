@@ -6,9 +6,8 @@ use std::ops::RangeInclusive;
 use lydian_ir::scalars::{Scalar, ScalarKind};
 use lydian_ir::test::{Image, PointerTarget, Test};
 
-use super::reduction::{
-    ByteHolder, TestReduction, bytes_of, holders, image, image_mut, number, put,
-};
+use super::byte_holders::{ByteHolder, bytes_of, holders, image, image_mut, number, put};
+use super::reduction::TestReduction;
 use crate::error::Error;
 
 /// The most positions of one array that are tried.

@@ -13,7 +13,8 @@ use lydian_native::{MeasuredRun, Outcome};
 use lydian_report::suite::pointee_at;
 use rustc_hash::FxHashSet;
 
-use super::reduction::{ByteHolder, TestReduction, bytes_of, image_mut, put};
+use super::byte_holders::{ByteHolder, bytes_of, image_mut, put};
+use super::reduction::TestReduction;
 use crate::error::Error;
 
 /// The most numbers of a test that are tried.
