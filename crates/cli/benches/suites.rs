@@ -136,14 +136,17 @@ impl Options {
             "--fresh",
         ]);
         lydian.args(["--time", &self.time.to_string(), "-o"]).arg(&folder);
-        lydian.arg("--").args(&unit.flags).stdout(Stdio::null()).stderr(Stdio::null());
-        lydian.status().expect("lydian can be started");
+        lydian.arg("--").args(&unit.flags).stdout(Stdio::null()).stderr(Stdio::piped());
+        let ran = lydian.output().expect("lydian can be started");
         let suite = folder.join("tests.c");
-        let text = std::fs::read_to_string(&suite).ok()?;
-        let reading = Reading::of(&text);
-        if reading.lines.is_empty() {
+        let reading = std::fs::read_to_string(&suite).ok().map(|text| Reading::of(&text));
+        let Some(reading) = reading.filter(|reading| !reading.lines.is_empty()) else {
+            let said = String::from_utf8_lossy(&ran.stderr);
+            let why = said.lines().find(|line| line.starts_with("error"));
+            let why = why.unwrap_or("no test of its functions ends");
+            say(&format!("{} {}: no suite: {why}", library.name, unit.file));
             return None;
-        }
+        };
         let built = BUILDS.iter().map(|build| build.run(library, unit, &suite)).collect();
         let confirmed = coverage::confirm(library, unit, &folder);
         let (library, file) = (library.name.clone(), unit.file.clone());

@@ -17,7 +17,7 @@ use lydian_smt::{Evaluator, Model, Node, TermPool, UnOp, Value, Wide};
 use crate::concretise::relevant_inputs::RelevantInputs;
 use crate::concretise::test_objects::{Arena, Needs, canonical, is_address, signed_index};
 use crate::lazy::shape::PartKind;
-use crate::lazy::{LazyObject, REACH, Row};
+use crate::lazy::{LazyObject, REACH, Row, is_in_room};
 use crate::plan::{
     ARGUMENT_ROOM, Addresses, CellPlan, ExternalPlan, GAP, InputPlan, ObjectPlan, WriteContents,
     WritePlan,
@@ -84,7 +84,7 @@ pub fn concretise_with_objects(
     };
     reader.positions = vec![None; reader.objects.len()];
     if let Some(inputs) = addresses.lazy() {
-        let roots = reader.roots(plan, externals);
+        let roots = reader.roots(plan, externals, &needs);
         let Reader { evaluator, .. } = &mut reader;
         reader.arena =
             Arena::lay_out(program, pool, inputs, evaluator, model, &needs, (&roots, next));
@@ -439,8 +439,14 @@ impl Reader<'_> {
         (self.reached.len() - 1) as u32
     }
 
-    /// The addresses that the values of the plan and of calls may be.
-    fn roots(&mut self, plan: &InputPlan, externals: &[Arc<ExternalPlan>]) -> Vec<u64> {
+    /// The addresses that the values of the plan and of calls may be. A number is one if it leads to an
+    /// object that the path accessed: a member of a union may be read as a pointer.
+    fn roots(
+        &mut self,
+        plan: &InputPlan,
+        externals: &[Arc<ExternalPlan>],
+        needs: &Needs,
+    ) -> Vec<u64> {
         let args = plan.args.iter().flat_map(|arg| &arg.cells);
         let globals = plan.globals.iter().flat_map(|global| &global.cells);
         let calls = externals.iter().flat_map(|call| {
@@ -449,9 +455,14 @@ impl Reader<'_> {
         let objects: Vec<&ObjectPlan> = self.objects.clone();
         let objects = objects.into_iter().flat_map(|object| &object.cells);
         let cells = args.chain(globals).chain(calls).chain(objects);
-        let pointers = cells.filter(|cell| cell.ty == Type::Ptr);
-        let values = pointers.map(|cell| self.bits(cell) as u64);
-        values.filter(|address| is_address(u128::from(*address))).collect()
+        let words = cells.filter(|cell| matches!(cell.ty, Type::Ptr | Type::Int(64)));
+        let words = words.map(|cell| (cell.ty, self.bits(cell) as u64));
+        let accessed = || needs.accesses.iter().map(|seen| seen.object.home);
+        let addresses = words.filter(|(ty, word)| {
+            let leads = *ty == Type::Ptr || accessed().any(|home| is_in_room(home, *word));
+            is_address(u128::from(*word)) && leads
+        });
+        addresses.map(|(_, word)| word).collect()
     }
 
     /// The objects that are reached, with those that they reach in turn.
