@@ -8,6 +8,7 @@ pub mod budget;
 pub mod cache;
 mod columns;
 pub mod diagnostic;
+pub mod literals;
 pub mod macros;
 pub mod memory;
 pub mod names;

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use lydian_base::SourceMap;
+use lydian_base::literals::end_of_literal;
 use rustc_hash::FxHashMap;
 
 /// Words that a plain declaration of a function does not have.
@@ -136,7 +137,7 @@ impl<'t> Scanner<'t> {
         let (start, byte) = (self.at, *self.text.get(self.at)?);
         let token = match byte {
             b'"' | b'\'' => {
-                self.at = end_of_literal(self.text, start);
+                self.at = end_of_literal(self.text, start + 1, byte);
                 self.count_words(start..self.at);
                 Token::Literal
             }
@@ -170,19 +171,6 @@ impl<'t> Scanner<'t> {
 
 const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
-}
-
-/// The end of the literal that begins here, or of the text.
-fn end_of_literal(text: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'\\' => at += 2,
-            _ if byte == text[start] => return at + 1,
-            _ => at += 1,
-        }
-    }
-    text.len()
 }
 
 #[cfg(test)]

@@ -61,16 +61,16 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accept: Vec<String>,
     /// For reports of what runs covered.
-    #[serde(skip_serializing_if = "ReportSettings::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub report: ReportSettings,
     /// For mutants.
-    #[serde(skip_serializing_if = "MutateSettings::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub mutate: MutateSettings,
     /// For devices at addresses that the program names as numbers.
-    #[serde(skip_serializing_if = "DeviceSettings::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub devices: DeviceSettings,
     /// For handlers of interrupts.
-    #[serde(skip_serializing_if = "InterruptSettings::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub interrupts: InterruptSettings,
     /// By a function's name. For an undefined function the places begin with `result`.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
@@ -95,6 +95,11 @@ impl Default for Settings {
             types: IndexMap::new(),
         }
     }
+}
+
+/// Whether a part of the settings says nothing.
+fn is_default<T: Default + PartialEq>(settings: &T) -> bool {
+    *settings == T::default()
 }
 
 fn is_true(flag: &bool) -> bool {
@@ -149,12 +154,6 @@ pub struct RegionSettings {
     pub end: Option<u64>,
 }
 
-impl DeviceSettings {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The handlers of interrupts of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -165,18 +164,6 @@ pub struct InterruptSettings {
     /// How often handlers run in a test at most; 0 for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<u32>,
-}
-
-impl InterruptSettings {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl MutateSettings {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The scope of a report and its thresholds, as on the command line.
@@ -191,12 +178,6 @@ pub struct ReportSettings {
     pub fail_under: Vec<String>,
     /// The same for reports on a change.
     pub diff_fail_under: Vec<String>,
-}
-
-impl ReportSettings {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The greatest sizes of inputs.

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::program::Program;
 use crate::program::ctype::Target;
 use crate::test::{ExternalResult, Image};
-use crate::{Body, Expr, ExprId, Stmt};
+use crate::{AddressOrigin, Body, Expr, ExprId, GlobalId, Stmt, global_at};
 
 pub use interrupts::{
     INTERRUPT, MASKS, ScriptedInterrupt, can_interrupt, disables_interrupts, masks,
@@ -67,7 +67,8 @@ pub fn accesses_devices(program: &Program) -> bool {
 }
 
 fn has_volatile_access(body: &Body) -> bool {
-    volatile_addresses(body).any(|addr| !is_of_variable(body, addr))
+    let mut origins = volatile_addresses(body).map(|addr| AddressOrigin::of(&body.exprs, addr));
+    origins.any(|origin| origin == AddressOrigin::Pointer)
 }
 
 /// The addresses of a body's volatile accesses.
@@ -83,15 +84,12 @@ pub fn volatile_addresses(body: &Body) -> impl Iterator<Item = ExprId> {
     loads.chain(stores)
 }
 
-/// Whether an address is that of a part of a variable.
-fn is_of_variable(body: &Body, mut addr: ExprId) -> bool {
-    loop {
-        match &body.exprs[addr] {
-            Expr::AddrLocal(_) | Expr::AddrGlobal(_) => return true,
-            Expr::Field { base, .. } | Expr::Index { base, .. } => addr = *base,
-            _ => return false,
-        }
-    }
+/// The variables that some function accesses as volatile, some more than once.
+pub fn volatile_variables(program: &Program) -> impl Iterator<Item = GlobalId> {
+    let bodies = program.functions.values().filter_map(|function| function.body.as_ref());
+    bodies.flat_map(|body| {
+        volatile_addresses(body).filter_map(|address| global_at(&body.exprs, address))
+    })
 }
 
 /// Where a device is read or written.
@@ -170,6 +168,11 @@ impl ExternalResult {
     pub fn device_read(place: &ReadPlace, value: Vec<u8>) -> Self {
         let result = Image { bytes: value, pointers: Vec::new() };
         Self { object: Some(place.to_string()), ..Self::new(DEVICE_READ, result) }
+    }
+
+    /// Whether it is an entry of a script: the value of a read, or a handler of interrupts.
+    pub fn is_of_script(&self) -> bool {
+        self.function == DEVICE_READ || self.function == INTERRUPT
     }
 
     /// Where the value of a read in a script is; none if this is none, or does not say where.

@@ -30,7 +30,9 @@ pub use ctype::{CType, CTypeId, CTypes, Field, IntKind, Record, RecordId, Target
 pub use decision::{
     BoolTree, ConditionId, Decision, DecisionId, DecisionKind, Purity, Truth, UnreachedValue,
 };
-pub use expr::{BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp, global_at};
+pub use expr::{
+    AddressOrigin, BinOp, BitField, CastOp, CmpOp, Expr, ExprArena, ExprId, Type, UnOp, global_at,
+};
 pub use function::{Body, Function, Local, LocalId, LocalKind, Storage};
 pub use program::{
     Alias, ArithmeticType, ExprTypes, FuncId, Global, GlobalId, GlobalInit, InitItem, Linkage,

@@ -18,7 +18,7 @@ use lydian_report::sources::Sources;
 
 use crate::configuration::Configuration;
 use crate::error::{Error, ErrorKind};
-use handlers::HandlerWrites;
+use handlers::Handlers;
 use request::{ProjectRequest, WholeProgramRequest};
 
 pub(crate) mod flags;
@@ -59,8 +59,8 @@ pub struct Project {
     pub(crate) request: ProjectRequest,
     /// The guesses about inputs, found when they are first asked for.
     guesses: OnceLock<Vec<GuessSummary>>,
-    /// What handlers of interrupts write, found when it is first asked for.
-    handlers: OnceLock<HandlerWrites>,
+    /// The handlers of interrupts, found when they are first asked for.
+    handlers: OnceLock<Handlers>,
 }
 
 /// The source texts of a project.

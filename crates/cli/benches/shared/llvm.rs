@@ -223,9 +223,14 @@ impl SourceTexts {
         let text = self.read.entry(file).or_insert_with(|| read(&self.files));
         let line = text.lines().nth(line as usize - 1).unwrap_or_default();
         let rest = line.get(column as usize - 1..).unwrap_or_default();
-        let signs = rest.chars().take_while(|c| matches!(c, '!' | '(' | ' '));
-        signs.filter(|sign| *sign == '!').count() % 2 == 1
+        begins_negated(rest.chars())
     }
+}
+
+/// Whether a text begins with an odd number of `!`, with parentheses and spaces among them.
+pub(crate) fn begins_negated(text: impl Iterator<Item = char>) -> bool {
+    let signs = text.take_while(|c| matches!(c, '!' | '(' | ' '));
+    signs.filter(|sign| *sign == '!').count() % 2 == 1
 }
 
 /// The profile of the raw ones in a folder.

@@ -61,7 +61,8 @@ pub(crate) fn confirm(
         let text =
             |o: &Objective| text.lines().nth(o.line as usize - 1)?.get(..o.column as usize - 1);
         // The condition of `!x` is `x` to Lydian and `!x` to llvm-cov.
-        let is_negated = |o: &Objective| text(o).is_some_and(ends_negated);
+        let is_negated =
+            |o: &Objective| text(o).is_some_and(|text| llvm::begins_negated(text.chars().rev()));
         let ways: Vec<(&Objective, String)> = ways
             .map(|o| {
                 (
@@ -77,12 +78,6 @@ pub(crate) fn confirm(
         llvm::compare_sides(&llvm::sides(ways, " to "), &theirs, true, &mut llvm);
     }
     Ok(ToolAgreement { gcov_lines, lines_of_one, llvm })
-}
-
-/// Whether what follows a text is negated by its end.
-fn ends_negated(text: &str) -> bool {
-    let signs = text.chars().rev().take_while(|c| matches!(c, '!' | '(' | ' '));
-    signs.filter(|sign| *sign == '!').count() % 2 == 1
 }
 
 /// The name of the other side of a condition.

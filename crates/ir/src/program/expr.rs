@@ -17,12 +17,34 @@ pub use super::operator::{BinOp, CastOp, CmpOp, UnOp};
 /// The expressions of a function. Operands come before their users, so ids are a topological order.
 pub type ExprArena = Arena<ExprId, Expr>;
 
+/// What an address is computed from, as far as its expression shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressOrigin {
+    /// A local.
+    Local,
+    /// A global.
+    Global(GlobalId),
+    /// A pointer, or anything else.
+    Pointer,
+}
+
+impl AddressOrigin {
+    /// The origin of an address.
+    pub fn of(exprs: &ExprArena, address: ExprId) -> Self {
+        match &exprs[address] {
+            Expr::AddrLocal(_) => Self::Local,
+            Expr::AddrGlobal(global) => Self::Global(*global),
+            Expr::Field { base, .. } | Expr::Index { base, .. } => Self::of(exprs, *base),
+            _ => Self::Pointer,
+        }
+    }
+}
+
 /// The global that an address lies in, where it is computed from nothing but it and indices.
 pub fn global_at(exprs: &ExprArena, address: ExprId) -> Option<GlobalId> {
-    match &exprs[address] {
-        Expr::AddrGlobal(global) => Some(*global),
-        Expr::Field { base, .. } | Expr::Index { base, .. } => global_at(exprs, *base),
-        _ => None,
+    match AddressOrigin::of(exprs, address) {
+        AddressOrigin::Global(global) => Some(global),
+        AddressOrigin::Local | AddressOrigin::Pointer => None,
     }
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use lydian_ir::interp::{End, Interpreter, Observer, Options, View};
 use lydian_ir::test::Test;
-use lydian_ir::{Body, Edge, Expr, ExprId, FuncId, Program, Stmt, StmtId, Terminator};
+use lydian_ir::{AddressOrigin, Edge, Expr, ExprId, FuncId, Program, Stmt, StmtId, Terminator};
 use rustc_hash::FxHashMap;
 
 /// Whether a handler that a test lets run races with the code that it interrupts.
@@ -178,19 +178,9 @@ impl Observer for RaceWatch<'_> {
 
 /// The bytes at an address, unless it is that of a local, which no handler knows.
 fn bytes_at(view: &View<'_>, addr: ExprId, size: u64) -> Option<Range<u64>> {
-    if is_of_local(view.body(), addr) {
+    if AddressOrigin::of(&view.body().exprs, addr) == AddressOrigin::Local {
         return None;
     }
     let start = view.eval(&view.body().exprs, addr).ok()?.bits as u64;
     Some(start..start.saturating_add(size))
-}
-
-fn is_of_local(body: &Body, mut addr: ExprId) -> bool {
-    loop {
-        match &body.exprs[addr] {
-            Expr::AddrLocal(_) => return true,
-            Expr::Field { base, .. } | Expr::Index { base, .. } => addr = *base,
-            _ => return false,
-        }
-    }
 }

@@ -611,27 +611,24 @@ impl UndeterminedBytes {
         if let (Outcome::Returned(bytes), Outcome::Returned(from)) =
             (&mut run.outcome, &from.outcome)
         {
-            for at in &self.result {
-                let (byte, other) = (bytes.get_mut(*at), from.get(*at));
-                byte.into_iter().zip(other).for_each(|(byte, other)| *byte = !other);
+            self.result.iter().for_each(|at| make_differ(bytes, from, *at));
+        }
+        for (object, at) in &self.objects {
+            let both = (run.objects.get_mut(*object), from.objects.get(*object));
+            if let (Some(bytes), Some(from)) = both {
+                make_differ(bytes, from, *at);
             }
         }
-        for (object, byte) in &self.objects {
-            let other = from.objects.get(*object).and_then(|bytes| bytes.get(*byte));
-            let found = run.objects.get_mut(*object).and_then(|bytes| bytes.get_mut(*byte));
-            found.into_iter().zip(other).for_each(|(byte, other)| *byte = !other);
-        }
-        for (global, byte) in &self.globals {
+        for (global, at) in &self.globals {
             let name = &program.globals[*global].name;
             let initial = || Image::initial(program, *global).bytes;
             let position = |run: &Run| run.globals.iter().position(|(known, _)| known == name);
             let other = position(from).map_or_else(initial, |at| from.globals[at].1.clone());
-            let at = position(run).unwrap_or_else(|| {
+            let position = position(run).unwrap_or_else(|| {
                 run.globals.push((name.clone(), initial()));
                 run.globals.len() - 1
             });
-            let found = run.globals[at].1.get_mut(*byte);
-            found.into_iter().zip(other.get(*byte)).for_each(|(byte, other)| *byte = !other);
+            make_differ(&mut run.globals[position].1, &other, *at);
         }
         if self.blocks.is_empty() {
             return;
@@ -640,10 +637,7 @@ impl UndeterminedBytes {
         let is_same = sizes.eq(run.blocks.iter().map(|(_, bytes)| bytes.len() as u64));
         let contents = run.blocks.iter_mut().zip(&from.blocks).enumerate();
         for (at, ((_, contents), (_, others))) in contents {
-            let mut differ = |byte: usize| {
-                let found = contents.get_mut(byte).into_iter().zip(others.get(byte));
-                found.for_each(|(byte, other)| *byte = !other);
-            };
+            let mut differ = |at: usize| make_differ(contents, others, at);
             match self.blocks.get(at).filter(|_| is_same) {
                 Some((_, bytes)) => bytes.iter().copied().for_each(differ),
                 // The blocks cannot be identified.
@@ -651,6 +645,12 @@ impl UndeterminedBytes {
             }
         }
     }
+}
+
+/// Makes a byte differ from another run's, if both runs have it.
+fn make_differ(bytes: &mut [u8], from: &[u8], at: usize) {
+    let both = bytes.get_mut(at).into_iter().zip(from.get(at));
+    both.for_each(|(byte, other)| *byte = !other);
 }
 
 /// The interpreter's facts about a test that ends well.

@@ -95,19 +95,24 @@ fn in_vectors(program: &Program) -> impl Iterator<Item = FuncId> {
     })
 }
 
-/// The variables that handlers write, each with those that do.
+/// The handlers of a program.
 #[derive(Debug, Default)]
-pub(super) struct HandlerWrites(BTreeMap<GlobalId, Vec<FuncId>>);
+pub(super) struct Handlers {
+    all: BTreeSet<FuncId>,
+    /// The variables that they write, each with those that do.
+    written: BTreeMap<GlobalId, Vec<FuncId>>,
+}
 
-impl HandlerWrites {
+impl Handlers {
     fn of(program: &Program, stated: &[String]) -> Self {
-        let mut all = Self::default();
-        for handler in handlers(program, stated) {
-            for global in variables(program, handler, written_in) {
-                all.0.entry(global).or_default().push(handler);
+        let all = handlers(program, stated);
+        let mut written: BTreeMap<GlobalId, Vec<FuncId>> = BTreeMap::new();
+        for handler in &all {
+            for global in variables(program, *handler, written_in) {
+                written.entry(global).or_default().push(*handler);
             }
         }
-        all
+        Self { all, written }
     }
 }
 
@@ -116,7 +121,7 @@ impl Project {
     /// than volatile memory.
     pub(crate) fn undisturbed(&self, function: FuncId) -> Option<Assumption> {
         let program = &self.program;
-        let written = self.written_by_handlers();
+        let written = &self.handlers().written;
         if written.is_empty() {
             return None;
         }
@@ -129,12 +134,10 @@ impl Project {
         let sentence = format!("`{handler}`, which writes `{global}`, does not run meanwhile");
         Some(Assumption::new(AssumptionKind::Other, handler, sentence))
     }
-}
 
-impl Project {
-    fn written_by_handlers(&self) -> &BTreeMap<GlobalId, Vec<FuncId>> {
+    fn handlers(&self) -> &Handlers {
         let stated = &self.settings.interrupts.handlers;
-        &self.handlers.get_or_init(|| HandlerWrites::of(&self.program, stated)).0
+        self.handlers.get_or_init(|| Handlers::of(&self.program, stated))
     }
 
     /// The handlers that explorations of a function let run before volatile reads: those that write
@@ -142,7 +145,7 @@ impl Project {
     /// tested.
     pub(crate) fn interrupts(&self, function: FuncId) -> Interrupts {
         let program = &self.program;
-        let written = self.written_by_handlers();
+        let written = &self.handlers().written;
         let most = self.most_interrupts();
         if written.is_empty() || most == 0 || self.is_handler(function) {
             return Interrupts::default();
@@ -163,7 +166,7 @@ impl Project {
         if self.is_handler(function) {
             return Vec::new();
         }
-        let handlers = self.written_by_handlers().get(&variable).into_iter().flatten().copied();
+        let handlers = self.handlers().written.get(&variable).into_iter().flatten().copied();
         handlers.filter(|handler| can_interrupt(&self.program, *handler)).collect()
     }
 
@@ -173,7 +176,7 @@ impl Project {
     }
 
     fn is_handler(&self, function: FuncId) -> bool {
-        handlers(&self.program, &self.settings.interrupts.handlers).contains(&function)
+        self.handlers().all.contains(&function)
     }
 }
 

@@ -4,8 +4,8 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use lydian_base::{SourceMap, Span};
-use lydian_ir::device::volatile_addresses;
-use lydian_ir::{FuncId, GlobalId, Program, global_at};
+use lydian_ir::device::volatile_variables;
+use lydian_ir::{FuncId, GlobalId, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::request::Request;
@@ -70,14 +70,7 @@ impl<'a> ProgramContext<'a> {
 
     /// The variables that some function accesses as volatile.
     pub(super) fn volatile(&self) -> &FxHashSet<GlobalId> {
-        self.volatile.get_or_init(|| {
-            let bodies = self.program.functions.values().filter_map(|one| one.body.as_ref());
-            let all = bodies.flat_map(|body| {
-                let addresses = volatile_addresses(body);
-                addresses.filter_map(|address| global_at(&body.exprs, address))
-            });
-            all.collect()
-        })
+        self.volatile.get_or_init(|| volatile_variables(self.program).collect())
     }
 
     /// The data flow of whole variables.

@@ -1,5 +1,7 @@
 //! The comments of a C text.
 
+use lydian_base::literals::end_of_literal;
+
 /// A comment, or the part of one that is on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Comment<'a> {
@@ -83,18 +85,6 @@ fn comment_start(bytes: &[u8], mut at: usize) -> Option<(usize, State)> {
         }
     }
     None
-}
-
-/// The position behind a literal that began before `at`.
-fn end_of_literal(bytes: &[u8], mut at: usize, quote: u8) -> usize {
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 2,
-            byte if byte == quote => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub(in crate::interp) struct Frame<'p, 'c> {
 
 impl Frame<'_, '_> {
     /// The statement or terminator that runs, or that called.
-    fn location(&self) -> Option<Location> {
+    pub(super) fn location(&self) -> Option<Location> {
         let point = self.code.points.get(self.point_index().unwrap_or(0))?.point;
         Some(Location { function: self.code.function, point })
     }
@@ -111,14 +111,13 @@ impl<'p, 'c> CallStack<'p, 'c> {
         self.frames.last()?.location()
     }
 
-    /// Where each open call stands, the newest first, with its serial number.
-    pub(super) fn activations(&self) -> impl Iterator<Item = (u64, Location)> + '_ {
-        let frames = self.frames.iter().rev();
-        frames.filter_map(|frame| Some((frame.serial, frame.location()?)))
+    /// The open calls, the newest first.
+    pub(super) fn newest_first(&self) -> impl Iterator<Item = &Frame<'p, 'c>> {
+        self.frames.iter().rev()
     }
 
     /// Where each open call stands, the newest first.
     pub(super) fn trace(&self) -> Vec<Location> {
-        self.frames.iter().rev().filter_map(Frame::location).collect()
+        self.newest_first().filter_map(Frame::location).collect()
     }
 }

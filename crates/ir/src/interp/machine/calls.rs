@@ -105,7 +105,7 @@ impl<'p, 'c> Machine<'p, 'c> {
         };
         let kind = scalar.map_or(NumberKind::Integer, NumberKind::of);
         let given = self.next_input(&declared.name, kind)?.unwrap_or_default();
-        let open = self.calls.activations();
+        let open = self.calls.newest_first();
         let matters = self.unsequenced.note(self.program, open, (function, &given));
         self.note_misuse(matters);
         self.write_given(&given, declared, site, regs)?;

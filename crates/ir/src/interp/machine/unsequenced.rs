@@ -6,8 +6,8 @@
 use lydian_base::Span;
 
 use super::externals::ExternalAnswer;
-use crate::interp::outcome::Location;
-use crate::program::source::Point;
+use crate::interp::machine::call_stack::Frame;
+use crate::program::source::{FunctionSource, Point};
 use crate::program::{FuncId, Program};
 
 /// The most open calls, the newest first, whose expressions are looked at.
@@ -34,21 +34,23 @@ impl UnsequencedCalls {
     /// Notes a call of an undefined function and its answer, with the calls that are open, the newest first.
     /// Returns whether it has no order with another one of the same function whose answer is another, so that
     /// C does not define which gets which.
-    pub(super) fn note(
+    pub(super) fn note<'f>(
         &mut self,
         program: &Program,
-        open: impl Iterator<Item = (u64, Location)>,
+        open: impl Iterator<Item = &'f Frame<'f, 'f>>,
         (function, answer): (FuncId, &ExternalAnswer),
     ) -> bool {
         let mut matters = false;
-        for (activation, location) in open.take(MOST_CALLERS) {
-            let Point::Stmt(stmt) = location.point else { continue };
-            let Some(body) = &program.functions[location.function].body else { continue };
-            let text = body.source.stmts[stmt];
+        for frame in open.take(MOST_CALLERS) {
+            let Some(source) = source_of(program, frame) else { continue };
+            let Some(Point::Stmt(stmt)) = frame.location().map(|location| location.point) else {
+                continue;
+            };
+            let text = source.stmts[stmt];
             let is_in = |operand: &Span| operand.start <= text.start && text.end <= operand.end;
-            for (expression, operands) in body.source.unsequenced.iter().enumerate() {
+            for (expression, operands) in source.unsequenced.iter().enumerate() {
                 let Some(operand) = operands.iter().position(is_in) else { continue };
-                let answer = answer.clone();
+                let (activation, answer) = (frame.serial, answer.clone());
                 let call = OperandCall { activation, expression, operand, function, answer };
                 matters |= self.add(call);
             }
@@ -72,4 +74,10 @@ impl UnsequencedCalls {
         self.seen.push(new);
         matters
     }
+}
+
+/// The source of the function of a call, if it has operands without an order.
+fn source_of<'p>(program: &'p Program, frame: &Frame<'_, '_>) -> Option<&'p FunctionSource> {
+    let body = program.functions[frame.code.function].body.as_ref()?;
+    Some(&body.source).filter(|source| !source.unsequenced.is_empty())
 }

@@ -13,13 +13,11 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use lydian_ir::device::{DEVICE_READ, INTERRUPT, ReadPlace};
+use lydian_ir::device::ReadPlace;
 use lydian_ir::interp::{End, Location};
 use lydian_ir::libc::{self, Family};
 use lydian_ir::scalars::{Scalar, ScalarKind, scalars};
-use lydian_ir::test::{
-    ExternalResult, INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject,
-};
+use lydian_ir::test::{INPUT_REGION, INPUT_REGION_SIZE, Image, PointerTarget, Test, TestObject};
 use lydian_ir::{CType, CTypeId, Program};
 use lydian_native::{MeasuredRun, Outcome};
 use lydian_objective::CoverageRecord;
@@ -272,16 +270,15 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
 
     /// Removes reads of devices and handlers of interrupts, in runs that become shorter.
     fn drop_reads(&mut self) -> Result<(), Error> {
-        let is_read =
-            |call: &ExternalResult| call.function == DEVICE_READ || call.function == INTERRUPT;
-        let mut run = self.test.externals.iter().filter(|call| is_read(call)).count();
+        let mut run = self.test.externals.iter().filter(|call| call.is_of_script()).count();
         while run > 0 {
             let mut at = 0;
             while !self.is_over() {
                 let mut candidate = self.test.clone();
                 let mut nth = 0..;
                 candidate.externals.retain(|call| {
-                    !is_read(call) || !nth.next().is_some_and(|nth| (at..at + run).contains(&nth))
+                    !call.is_of_script()
+                        || !nth.next().is_some_and(|nth| (at..at + run).contains(&nth))
                 });
                 if candidate.externals.len() == self.test.externals.len() {
                     break;
@@ -414,7 +411,7 @@ impl<'s, 'a, 'm, 'j> TestReduction<'s, 'a, 'm, 'j> {
         let mut atoms = Vec::new();
         for (at, call) in self.test.externals.iter().enumerate() {
             atoms.extend((0..call.writes.len()).map(|write| Atom::Write(at, write)));
-            atoms.extend((!call.function.starts_with('*')).then_some(Atom::Result(at)));
+            atoms.extend((!call.is_of_script()).then_some(Atom::Result(at)));
         }
         atoms.extend((0..self.test.globals.len()).map(Atom::Global));
         let holders = holders(&self.test);

@@ -12,6 +12,7 @@ use lydian_ir::interp::End;
 use lydian_ir::test::{ExternalResult, GlobalInput, Image, Test};
 use lydian_native::Outcome;
 
+use super::byte_holders::number;
 use super::reduction::TestReduction;
 use crate::error::Error;
 
@@ -61,7 +62,6 @@ impl TestReduction<'_, '_, '_, '_> {
         let reads = self.test.externals.iter().filter_map(ExternalResult::read_place);
         let mut places: Vec<ReadPlace> =
             reads.filter(|place| matches!(place, ReadPlace::Variable(..))).collect();
-        places.dedup();
         places.sort_by_key(ToString::to_string);
         places.dedup();
         for place in places {
@@ -91,7 +91,7 @@ impl TestReduction<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// The same for the values of one variable.
+    /// Puts memory or handlers in the place of the values of one variable.
     fn unscript(&mut self, place: &ReadPlace) -> Result<(), Error> {
         let ReadPlace::Variable(variable, offset) = place else { return Ok(()) };
         let is_here = |entry: &ExternalResult| entry.read_place().as_ref() == Some(place);
@@ -228,7 +228,7 @@ impl TestReduction<'_, '_, '_, '_> {
     pub(super) fn clear_bits(&mut self) -> Result<(), Error> {
         for at in 0..self.test.externals.len() {
             let entry = &self.test.externals[at];
-            if entry.read_place().is_none() || number(entry).count_ones() < 2 {
+            if entry.read_place().is_none() || number(&entry.result.bytes, false).count_ones() < 2 {
                 continue;
             }
             for bit in (0..8 * entry.result.bytes.len()).rev() {
@@ -241,20 +241,13 @@ impl TestReduction<'_, '_, '_, '_> {
     }
 }
 
-/// The number that an entry of a script has as its value.
-fn number(entry: &ExternalResult) -> u128 {
-    entry.result.bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte))
-}
-
 /// Values with which a variable may begin that has these values when it is read: the first, and those
 /// from which counting leads to the last.
 fn beginnings(values: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return Vec::new() };
-    let whole = |number: u64| number.to_le_bytes()[..last.len().min(8)].to_vec();
-    let mut raw = [0; 8];
-    let size = last.len().min(8);
-    raw[..size].copy_from_slice(&last[..size]);
-    let last = u64::from_le_bytes(raw);
+    let last = &last[..last.len().min(8)];
+    let whole = |number: u64| number.to_le_bytes()[..last.len()].to_vec();
+    let last = number(last, false) as u64;
     vec![first.clone(), whole(last.wrapping_sub(1)), whole(last.wrapping_add(1))]
 }
 

@@ -6,6 +6,7 @@
 //! it, point to it, and restore its initial value.
 
 use lydian_base::Span;
+use lydian_base::literals::end_of_literal;
 
 use crate::harness::static_local;
 use crate::rewrite::edits::{EditAction, rank};
@@ -98,7 +99,7 @@ fn words(text: &str) -> impl Iterator<Item = Word<'_>> {
             let begins = std::mem::replace(&mut line_begins, byte == b'\n');
             match byte {
                 b'#' if begins => at = end_of_line(bytes, at),
-                b'"' | b'\'' => at = end_of_literal(bytes, at),
+                quote @ (b'"' | b'\'') => at = end_of_literal(bytes, at + 1, quote),
                 _ if is_word(byte) => {
                     let start = at;
                     at += bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
@@ -122,19 +123,6 @@ const fn is_word(byte: u8) -> bool {
 
 fn end_of_line(bytes: &[u8], at: usize) -> usize {
     at + bytes[at..].iter().take_while(|byte| **byte != b'\n').count()
-}
-
-/// The end of the literal that begins here, or of the text.
-fn end_of_literal(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 2,
-            _ if byte == bytes[start] => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@
 
 use std::ops::Range;
 
+use lydian_base::literals::end_of_literal;
 use lydian_base::{EntityId, Span};
 use lydian_ir::cfg::Cfg;
 use lydian_ir::stmt::{MarkKind, Terminator};
@@ -301,7 +302,7 @@ impl Groups {
         let mut at = from;
         while let Some(byte) = bytes.get(at) {
             match byte {
-                b'"' | b'\'' => at = end_of_literal(bytes, at),
+                &quote @ (b'"' | b'\'') => at = end_of_literal(bytes, at + 1, quote) - 1,
                 b'#' if starts_line(bytes, at) => at = end_of_line(bytes, at),
                 b'(' | b'[' | b'{' => open.push(at),
                 b';' if open.len() == 1 => semicolons.push(at),
@@ -320,20 +321,6 @@ impl Groups {
         }
         Self(found)
     }
-}
-
-/// The position of the quote that ends a literal.
-fn end_of_literal(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            byte if *byte == bytes[start] => return at,
-            _ => {}
-        }
-        at += 1;
-    }
-    bytes.len()
 }
 
 fn starts_line(bytes: &[u8], at: usize) -> bool {

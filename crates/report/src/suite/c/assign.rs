@@ -1,6 +1,7 @@
 //! Assignments that make one value another.
 
-use lydian_ir::{CType, CTypeId, CTypes, Expr, global_at};
+use lydian_ir::device::volatile_variables;
+use lydian_ir::{CType, CTypeId, CTypes};
 
 use super::literal::{Names, member_of, scalar, string};
 use crate::suite::image::ObservedImage;
@@ -82,19 +83,11 @@ pub(super) fn assign(
 fn zero_of(types: &CTypes, ty: CTypeId) -> Value {
     read(types, ty, 1, &ObservedImage::zero(types.size(ty).unwrap_or(0)))
 }
+
 /// Whether a place lies in a variable that the program accesses as volatile.
 fn is_volatile(names: &Names<'_>, lvalue: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let variable = lvalue.split(|c| !is_word(c)).next().unwrap_or_default();
-    names.program.global_named(variable).is_some_and(|variable| {
-        let mut bodies = names.program.functions.values().filter_map(|one| one.body.as_ref());
-        bodies.any(|body| {
-            body.exprs.values().any(|expr| match expr {
-                Expr::Load { addr, volatile: true, .. } => {
-                    global_at(&body.exprs, *addr) == Some(variable)
-                }
-                _ => false,
-            })
-        })
-    })
+    let variable = names.program.global_named(variable);
+    variable.is_some_and(|variable| volatile_variables(names.program).any(|one| one == variable))
 }

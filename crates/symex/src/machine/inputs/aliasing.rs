@@ -13,8 +13,8 @@ use lydian_inputs::lazy::shape::Shape;
 use lydian_ir::expr::type_of;
 use lydian_ir::libc::{library_function, model_of};
 use lydian_ir::{
-    Body, CType, CTypeId, CTypes, Callee, Expr, ExprId, FuncId, GlobalId, IntKind, Program, Stmt,
-    Storage, Type,
+    AddressOrigin, Body, CType, CTypeId, CTypes, Callee, Expr, ExprId, FuncId, GlobalId, IntKind,
+    Program, Stmt, Storage, Type,
 };
 
 /// Operations of some functions on pointers.
@@ -79,7 +79,7 @@ impl Aliasing {
 
     fn add_stmt(&mut self, program: &Program, body: &Body, stmt: &Stmt) {
         match stmt {
-            Stmt::Store { addr, ty, .. } => match base_of(body, *addr) {
+            Stmt::Store { addr, ty, .. } => match AddressOrigin::of(&body.exprs, *addr) {
                 AddressOrigin::Pointer => _ = self.written.insert(*ty),
                 AddressOrigin::Global(global) => _ = self.globals.insert(global),
                 AddressOrigin::Local => {}
@@ -99,7 +99,7 @@ impl Aliasing {
     }
 
     fn add_any(&mut self, body: &Body, addr: ExprId) {
-        match base_of(body, addr) {
+        match AddressOrigin::of(&body.exprs, addr) {
             AddressOrigin::Pointer => self.anything = true,
             AddressOrigin::Global(global) => _ = self.globals.insert(global),
             AddressOrigin::Local => {}
@@ -123,25 +123,8 @@ impl Aliasing {
     }
 }
 
-/// The origin of an address.
-pub(crate) enum AddressOrigin {
-    Local,
-    Global(GlobalId),
-    Pointer,
-}
-
-/// The origin of an address, as far as its expression shows it.
-pub(crate) fn base_of(body: &Body, addr: ExprId) -> AddressOrigin {
-    match &body.exprs[addr] {
-        Expr::AddrLocal(_) => AddressOrigin::Local,
-        Expr::AddrGlobal(global) => AddressOrigin::Global(*global),
-        Expr::Field { base, .. } | Expr::Index { base, .. } => base_of(body, *base),
-        _ => AddressOrigin::Pointer,
-    }
-}
-
 fn is_through_pointer(body: &Body, addr: ExprId) -> bool {
-    matches!(base_of(body, addr), AddressOrigin::Pointer)
+    matches!(AddressOrigin::of(&body.exprs, addr), AddressOrigin::Pointer)
 }
 
 /// Whether a function without a body may write to memory that its arguments point to, or free it.

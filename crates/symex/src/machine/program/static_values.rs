@@ -8,10 +8,8 @@ use std::collections::BTreeSet;
 
 use lydian_ir::{
     Body, CType, CTypeId, Expr, ExprId, FuncId, Function, GlobalId, GlobalInit, Program,
-    RelocationTarget, Stmt, Type,
+    RelocationTarget, Stmt, Type, global_at,
 };
-
-use crate::machine::inputs::aliasing::{AddressOrigin, base_of};
 
 /// The most values of a variable that are listed.
 const MOST_VALUES: usize = 4;
@@ -137,7 +135,7 @@ struct VariableInFunction<'a> {
 impl VariableInFunction<'_> {
     /// Whether an expression is an address in the variable.
     fn leads_to(&self, expr: ExprId) -> bool {
-        matches!(base_of(self.body, expr), AddressOrigin::Global(global) if global == self.variable)
+        global_at(&self.body.exprs, expr) == Some(self.variable)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use lydian_ir::device::{DEVICE_READ, INTERRUPT};
 use lydian_ir::test::{
     CALLBACK_PREFIX, ExternalResult, INPUT_PREFIX, Image, PointerTarget, Test, TestObject,
 };
@@ -297,16 +296,28 @@ impl Body<'_> {
         variable: &str,
         image: &Image,
     ) -> Result<(), String> {
-        let value = |image| read(&self.program.types, ty, 1, &image);
-        let before = value(ObservedImage::zero(image.bytes.len() as u64));
-        let after = value(image.clone().into());
-        let mut assigned = Vec::new();
-        let is_done = assign(names, (ty, None), variable, &after, &before, &mut assigned).is_ok();
-        if !is_done || assigned.len() > MOST_ASSIGNMENTS {
-            return self.fill(names, &format!("(void *)&{variable}"), image, false);
+        let types = &self.program.types;
+        let zero = read(types, ty, 1, &ObservedImage::zero(image.bytes.len() as u64));
+        let value = read(types, ty, 1, &image.clone().into());
+        match self.assign_few(names, ty, variable, (&zero, &value)) {
+            true => Ok(()),
+            false => self.fill(names, &format!("(void *)&{variable}"), image, false),
         }
-        assigned.into_iter().for_each(|line| self.line(line));
-        Ok(())
+    }
+
+    /// Makes a value another by assignments, if few are needed. Returns whether it did.
+    fn assign_few(
+        &mut self,
+        names: &Names<'_>,
+        ty: CTypeId,
+        lvalue: &str,
+        (before, after): (&Value, &Value),
+    ) -> bool {
+        let mut assigned = Vec::new();
+        let is_done = assign(names, (ty, None), lvalue, after, before, &mut assigned).is_ok();
+        let is_few = is_done && assigned.len() <= MOST_ASSIGNMENTS;
+        assigned.into_iter().filter(|_| is_few).for_each(|line| self.line(line));
+        is_few
     }
 
     /// Copies bytes and pointers to an address. With `again` something else than zeros may stand there.
@@ -359,11 +370,7 @@ impl Body<'_> {
         let whole: ObservedImage = image.clone().into();
         let value = read(&program.types, ty, 1, &whole);
         let before = read(&program.types, ty, 1, &Image::initial(program, id).into());
-        let mut assigned = Vec::new();
-        let assignable = !program.globals[id].read_only
-            && assign(names, (ty, None), global, &value, &before, &mut assigned).is_ok();
-        if assignable && assigned.len() <= MOST_ASSIGNMENTS {
-            assigned.into_iter().for_each(|line| self.line(line));
+        if !program.globals[id].read_only && self.assign_few(names, ty, global, (&before, &value)) {
             return Ok(());
         }
         match initialiser(names, ty, &value) {
@@ -396,14 +403,12 @@ impl Body<'_> {
                 None => format!("lydian_unsetenv({name});"),
             });
         }
-        let calls = names.test.externals.iter().filter(|call| call.variable().is_none());
+        let is_call = |call: &&ExternalResult| call.variable().is_none() && !call.is_of_script();
+        let calls = names.test.externals.iter().filter(is_call);
         let calls: Vec<&ExternalResult> = calls.collect();
         let functions: BTreeSet<&str> = calls.iter().map(|call| call.function.as_str()).collect();
         self.script(names)?;
-        let is_call = |name: &&str| {
-            !name.starts_with(INPUT_PREFIX) && *name != DEVICE_READ && *name != INTERRUPT
-        };
-        for function in functions.into_iter().filter(is_call) {
+        for function in functions.into_iter().filter(|name| !name.starts_with(INPUT_PREFIX)) {
             let calls: Vec<&ExternalResult> =
                 calls.iter().filter(|call| call.function == function).copied().collect();
             self.gives(names, function, &calls)?;

@@ -1,8 +1,6 @@
 //! Devices in tests: the values of their reads before the call, and checks of their writes behind it.
 
-use lydian_ir::device::{
-    ACCESS_TRAPS, DEVICE_READ, DevicePlace, INTERRUPT, ReadPlace, ScriptedInterrupt,
-};
+use lydian_ir::device::{ACCESS_TRAPS, DevicePlace, ReadPlace, ScriptedInterrupt};
 use lydian_ir::test::{ExternalResult, PointerTarget, Test};
 
 use super::super::assertion::{Assertion, Line};
@@ -35,9 +33,7 @@ pub fn accesses_devices(test: &SuiteTest) -> bool {
 
 /// Whether a test has values of reads, or handlers that run.
 fn has_script(test: &Test) -> bool {
-    let is_of_script =
-        |call: &ExternalResult| call.function == DEVICE_READ || call.function == INTERRUPT;
-    test.externals.iter().any(is_of_script)
+    test.externals.iter().any(ExternalResult::is_of_script)
 }
 
 /// The places of a test's script.
